@@ -105,7 +105,27 @@ describe('enterprise-api', () => {
       '1h',
     );
     expect(listed.map(({ id }) => id)).toEqual([test.id]);
-    await run(['webhooks', 'delete', webhook.id, '--yes']);
+    const example = await json<Delivery>('trigger', 'batch.failed');
+    expect(example).toMatchObject({ webhook_id: webhook.id, event_type: 'batch.failed', test: true });
+    const other = await createWebhook();
+    expect(await run(['trigger', 'batch.failed'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('Choose one with --webhook'),
+    });
+    const chosen = await json<Delivery>('trigger', 'webhook.test', '--webhook', other.id);
+    expect(chosen).toMatchObject({ webhook_id: other.id, event_type: 'webhook.test', test: true });
+    expect(await run(['trigger', 'no.type', '--webhook', other.id])).toMatchObject({ code: 6 });
+    for (const { id } of [webhook, other]) await run(['webhooks', 'delete', id, '--yes']);
+    expect(await run(['trigger', 'batch.failed'])).toMatchObject({ code: 5 });
+  });
+
+  it('prints the address of a page that exists', async () => {
+    const { url } = await json<{ url: string }>('open', 'verify');
+    expect(url).toMatch(/^http:.+\/docs\/verify$/);
+    expect(await run(['open', 'no-such-page'])).toMatchObject({
+      code: 5,
+      stderr: expect.stringContaining('There is no page'),
+    });
   });
 
   it('emits the events of a file, more than one request takes', async () => {

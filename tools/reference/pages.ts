@@ -11,7 +11,19 @@ export function generatedPages(): Map<string, string> {
   return new Map([
     ['docs/reference/settings.md', settingsPage(read('.env.example'))],
     ['docs/reference/cli.md', cliPage()],
+    ['packages/cli/src/generated/runbooks.ts', runbooksFile(read('docs/operators/runbooks.md'))],
   ]);
+}
+
+/** The runbooks as a file of the command line, which prints them where no page can be reached. */
+function runbooksFile(page: string): string {
+  const sections = page.split(/^### /m).slice(1);
+  const runbooks = sections.map((section) => [
+    section.slice(0, section.indexOf('\n')),
+    `### ${section}`.split(/^## /m)[0]?.trim(),
+  ]);
+  const text = JSON.stringify(Object.fromEntries(runbooks), null, 2);
+  return `// Written by \`npm run reference\` from docs/operators/runbooks.md.\nexport const runbooks: Readonly<Record<string, string>> = ${text};\n`;
 }
 
 /** The pages that differ from what the code would make. */

@@ -1,12 +1,15 @@
-import { Command, CommanderError } from 'commander';
+import { Command, CommanderError, Help } from 'commander';
 import { type CommandModule, commandModules } from './commands/index.ts';
 import { openContext } from './context.ts';
+import { examples } from './examples.ts';
 import { exitCodes } from './exit-codes.ts';
 import { explain } from './explain.ts';
 import { Interruption } from './interruption.ts';
 import type { Io } from './io.ts';
 import { isColoured, paintFor } from './output/paint.ts';
 import { manyLines } from './output/text.ts';
+import { openProfiles } from './settings/profiles.ts';
+import { profileName } from './settings/settings.ts';
 import { version } from './version.ts';
 
 /**
@@ -46,8 +49,37 @@ export function createProgram(io: Io, modules: readonly CommandModule[] = comman
       getOutHasColors: () => isColoured(io.stdout, io.env),
       getErrHasColors: () => isColoured(io.stderr, io.env),
     });
+  if (!knowsInternalListener(io)) program.configureHelp({ visibleCommands: withoutInternalCommands });
   for (const add of modules) add(program, (options) => openContext(io, options));
+  addExamples(program);
   return program;
+}
+
+const internalCommands = new Set(['orgs', 'keys', 'audit', 'ops', 'runbook']);
+
+function withoutInternalCommands(command: Command): Command[] {
+  return new Help().visibleCommands(command).filter((each) => !internalCommands.has(each.name()));
+}
+
+/** True if the environment or the profile gives the address of an internal listener. */
+function knowsInternalListener({ env }: Io): boolean {
+  if (env.ENTERPRISE_API_INTERNAL_URL || env.INTERNAL_API_SECRET || env.INTERNAL_API_SECRET_FILE) return true;
+  try {
+    return openProfiles(env).read(profileName({}, env))?.internal_url !== undefined;
+  } catch {
+    // A command that needs the profile explains what is wrong with it.
+    return false;
+  }
+}
+
+/** @param path the names of the commands above, each followed by a space */
+function addExamples(command: Command, path = ''): void {
+  for (const child of command.commands) {
+    const name = `${path}${child.name()}`;
+    const example = examples[name];
+    if (example !== undefined) child.addHelpText('after', `\nExample:\n  enterprise-api ${name} ${example}`.trimEnd());
+    addExamples(child, `${name} `);
+  }
 }
 
 const helpOnSettings = `

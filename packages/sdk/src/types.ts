@@ -28,6 +28,7 @@ export type Instant = string | Date;
 export type CreateWebhook = Input<Schemas['CreateWebhook']>;
 export type UpdateWebhook = Input<Schemas['UpdateWebhook']>;
 export type RotateSecret = Input<Schemas['RotateSecret']>;
+export type TestWebhook = Input<Schemas['TestWebhook']>;
 export type ReplayRequest = Input<Schemas['ReplayRequest']>;
 
 export type ListEvents = QueryOf<'listEvents'>;

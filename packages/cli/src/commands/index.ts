@@ -9,9 +9,12 @@ import { addKeyCommands } from './keys.ts';
 import { addListenCommand } from './listen.ts';
 import { addLoginCommands } from './login.ts';
 import { addMeCommand } from './me.ts';
+import { addOpenCommand } from './open.ts';
 import { addOpsCommands } from './ops.ts';
 import { addOrganizationCommands } from './organizations.ts';
 import { addRequestCommand } from './request.ts';
+import { addRunbookCommand } from './runbook.ts';
+import { addTriggerCommand } from './trigger.ts';
 import { addUsageCommand } from './usage.ts';
 import { addWebhookCommands } from './webhooks.ts';
 
@@ -25,12 +28,15 @@ export const commandModules: readonly CommandModule[] = [
   addListenCommand,
   addEventCommands,
   addWebhookCommands,
+  addTriggerCommand,
   addDeliveryCommands,
   addUsageCommand,
   addRequestCommand,
+  addOpenCommand,
   addOrganizationCommands,
   addKeyCommands,
   addAuditCommand,
   addOpsCommands,
+  addRunbookCommand,
   addCompletionCommand,
 ];

@@ -189,7 +189,7 @@ function addSending(webhooks: Command, open: Open): void {
     .argument('<id>', 'whk_…')
     .action(
       action(open, async (context, _options, id) => {
-        const delivery = await openApi(context).webhooks.test(id, { signal: context.io.signal });
+        const delivery = await openApi(context).webhooks.test(id, undefined, { signal: context.io.signal });
         context.printer.object(delivery, deliveryFields(delivery));
         context.printer.note(`Its end: enterprise-api deliveries show ${delivery.id}`, 'dim');
       }),

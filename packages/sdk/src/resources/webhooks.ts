@@ -11,6 +11,7 @@ import type {
   ReplayRequest,
   RotateSecret,
   SourceAddresses,
+  TestWebhook,
   UpdateWebhook,
   Webhook,
   WebhookWithSecret,
@@ -32,8 +33,9 @@ export function createWebhooks({ get, list, post, patch, delete: remove }: Opera
     /** Creates a new secret, which only this answer shows. During the overlap, both secrets sign. */
     rotateSecret: (id: string, rotation: RotateSecret = {}, options?: PostOptions) =>
       post<WebhookWithSecret>(pathOf`/v1/webhooks/${id}/rotate-secret`, rotation, options),
-    /** Sends a `webhook.test` event to this webhook alone. */
-    test: (id: string, options?: PostOptions) => post<Delivery>(pathOf`/v1/webhooks/${id}/test`, undefined, options),
+    /** Sends a marked example of an event type to this webhook alone; `webhook.test` by default. */
+    test: (id: string, test?: TestWebhook, options?: PostOptions) =>
+      post<Delivery>(pathOf`/v1/webhooks/${id}/test`, test, options),
     /** Sends the deliveries of a period again; by default those that failed or were canceled. */
     replay: (id: string, period: ReplayRequest, options?: PostOptions) =>
       post<Replay>(pathOf`/v1/webhooks/${id}/replay`, period, options),
