@@ -42,8 +42,13 @@ function headingsOf(file: string): string[] {
   );
 }
 
-describe.each(pages)('the page %s', (page) => {
+describe.each([...pages, ...globSync('packages/*/README.md', { cwd: root })])('the page %s', (page) => {
   const text = readFileSync(join(root, page), 'utf8');
+
+  it('runs no package that a stranger could publish under our names', () => {
+    expect(matches(text, /^(.*\bnpx (?:--yes |-y )?(?:enterprise-api|@enterprise-api).*)$/gm)).toEqual([]);
+    expect(matches(text, /^(.*\bnpm (?:install|i|add) (?:-\S+ )*@enterprise-api.*)$/gm)).toEqual([]);
+  });
 
   it('names no path that does not exist', () => {
     const named = matches(text, inBackticks).filter((path) => !generated.includes(path));
