@@ -70,8 +70,8 @@ describe('the catalogue of areas', () => {
   });
 });
 
-describe('docs/api.md', () => {
-  const lines = readFileSync(new URL('../../../../docs/api.md', import.meta.url), 'utf8').split('\n');
+describe('docs/reference/areas.md', () => {
+  const lines = readFileSync(new URL('../../../../docs/reference/areas.md', import.meta.url), 'utf8').split('\n');
 
   it.each(areaNames)('has a row with the path and every scope of %s', (area) => {
     const { path, scopes, exception } = areaCatalogue[area];
