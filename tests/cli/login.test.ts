@@ -70,7 +70,7 @@ describe('enterprise-api login', () => {
 
   it.each([
     ['an empty line', [], '', 'Nothing was entered.'],
-    ['a key of characters that no key has', [], 'nwk_ü', 'The secret holds characters'],
+    ['a key of characters that no key has', [], 'nwk_ü', 'The secret contains characters'],
   ])('refuses %s', async (_name, args, input, message) => {
     expect(await login(input, ...args)).toMatchObject({ code: 2, stderr: expect.stringContaining(message) });
   });

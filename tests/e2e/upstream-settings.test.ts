@@ -48,7 +48,7 @@ const starts: [string, Wrongs][] = [
         /API_UPSTREAMS: batches appears more than once/,
         /API_UPSTREAMS: the URL of chat must not have credentials/,
         /API_UPSTREAMS: the URL of usage is not a URL/,
-        /API_UPSTREAMS: each entry is area=url/,
+        /API_UPSTREAMS: each entry must be area=url/,
       ],
       API_UPSTREAM_TIMEOUT: ['60', /API_UPSTREAM_TIMEOUT: /],
       API_UPSTREAM_IDLE_TIMEOUT: ['999999h', /API_UPSTREAM_IDLE_TIMEOUT: must be more than 0, and at most 24 days/],

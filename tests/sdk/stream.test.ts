@@ -120,7 +120,7 @@ describe('the stream of the client against a real API', () => {
   it('ends with the error of the API when it is refused for good', async () => {
     const client = new EnterpriseApi({ apiKey: customer.key, baseUrl: producing.url });
     const unknown = client.events.stream({ after: 'evt_7zzzzzzzzzzzzzzzzzzzzzzzzz' }).next();
-    await expect(unknown).rejects.toMatchObject({ name: 'ApiError', status: 404, code: 'not_found' });
+    await expect(unknown).rejects.toMatchObject({ name: 'NotFoundError', status: 404, code: 'not_found' });
     const { secret: apiKey } = await customer.createKey(customer.organizationId, { scopes: ['me:read'] });
     const limited = new EnterpriseApi({ apiKey, baseUrl: producing.url }).events.stream().next();
     await expect(limited).rejects.toMatchObject({ status: 403, code: 'forbidden_scope' });
