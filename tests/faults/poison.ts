@@ -95,7 +95,7 @@ async function addBadJobs(stores: Stores, stage: FaultStage, count: number, flee
   const failed = await Promise.all(fleet.members.map(({ url }) => readMetric(url, 'webhook_jobs_failed_total')));
   const counted = failed.reduce((sum, value) => sum + value, 0);
   return [
-    ...(job?.failedReason?.includes('not a job') ? [] : [`a failed job says ${job?.failedReason}`]),
+    ...(job?.failedReason?.includes('does not understand the job') ? [] : [`a failed job says ${job?.failedReason}`]),
     ...(counted === count ? [] : [`the metric says ${counted} of ${count} failed jobs`]),
   ];
 }
