@@ -97,10 +97,10 @@ describe('the tour', () => {
   });
 
   it('demo: names the service that does not start, shows its message, and exits 1', async () => {
-    const tour = await run(['--demo'], { env: { WEBHOOK_TIMEOUT_MS: 'soon' } });
+    const tour = await run(['--demo'], { env: { WORKER_CONCURRENCY: 'many' } });
     expect(await tour.exited).toMatchObject({ code: 1 });
     expect(tour.lines).toContainEqual(expect.stringContaining('The worker ended (exit code 78).'));
-    expect(tour.lines).toContainEqual(expect.stringContaining('WEBHOOK_TIMEOUT_MS'));
+    expect(tour.lines).toContainEqual(expect.stringContaining('WORKER_CONCURRENCY'));
   });
 
   it('start: on data of another version, says in one sentence to remove them, and exits 1', async () => {
