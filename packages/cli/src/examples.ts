@@ -1,4 +1,4 @@
-/** What follows the command in the example of its help. */
+/** The operands and options in the example of each command's help. */
 export const examples: Readonly<Record<string, string>> = {
   login: '--api-url https://api.example.com',
   logout: '--profile staging',

@@ -77,7 +77,7 @@ function addExamples(command: Command, path = ''): void {
   for (const child of command.commands) {
     const name = `${path}${child.name()}`;
     const example = examples[name];
-    if (example !== undefined) child.addHelpText('after', `\nExample:\n  enterprise-api ${name} ${example}`.trimEnd());
+    if (example !== undefined) child.addHelpText('after', `\nExample:\n  enterprise-api ${name} ${example}`);
     addExamples(child, `${name} `);
   }
 }

@@ -16,13 +16,16 @@ export const addTriggerCommand: CommandModule = (program, open) => {
     .action(
       action<{ webhook?: string }>(open, async (context, { webhook }, type) => {
         const id = webhook ?? (await onlyWebhook(context));
-        const test = { type: type as NonNullable<TestWebhook['type']> };
-        const delivery = await openApi(context).webhooks.test(id, test, { signal: context.io.signal });
-        context.printer.object(delivery, deliveryFields(delivery));
-        context.printer.note(`See how it ended: enterprise-api deliveries show ${delivery.id}`, 'dim');
+        await sendTest(context, id, { type: type as NonNullable<TestWebhook['type']> });
       }),
     );
 };
+
+export async function sendTest(context: Context, webhookId: string, test?: TestWebhook): Promise<void> {
+  const delivery = await openApi(context).webhooks.test(webhookId, test, { signal: context.io.signal });
+  context.printer.object(delivery, deliveryFields(delivery));
+  context.printer.note(`See how it ended: enterprise-api deliveries show ${delivery.id}`, 'dim');
+}
 
 async function onlyWebhook(context: Context): Promise<string> {
   const { data } = await openApi(context).webhooks.list({ limit: 2 }, { signal: context.io.signal }).page();

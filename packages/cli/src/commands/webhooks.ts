@@ -4,13 +4,13 @@ import type { Context } from '../context.ts';
 import { Failure } from '../failure.ts';
 import { confirm } from '../input/ask.ts';
 import { durationMs, instant, listOf } from '../input/values.ts';
-import { deliveryFields } from '../present/deliveries.ts';
 import { showReplay } from '../present/replay.ts';
 import { eventTypeColumns, webhookColumns, webhookFields } from '../present/webhooks.ts';
 import type { GlobalOptions } from '../settings/settings.ts';
 import { action } from './action.ts';
 import type { CommandModule } from './index.ts';
 import { collect, type PagingOptions, pageSize, withPaging } from './paging.ts';
+import { sendTest } from './trigger.ts';
 
 type Open = (options: GlobalOptions) => Context;
 
@@ -187,13 +187,7 @@ function addSending(webhooks: Command, open: Open): void {
     .command('test')
     .description('send a webhook.test event to one webhook, also while it is disabled')
     .argument('<id>', 'whk_…')
-    .action(
-      action(open, async (context, _options, id) => {
-        const delivery = await openApi(context).webhooks.test(id, undefined, { signal: context.io.signal });
-        context.printer.object(delivery, deliveryFields(delivery));
-        context.printer.note(`Its end: enterprise-api deliveries show ${delivery.id}`, 'dim');
-      }),
-    );
+    .action(action(open, (context, _options, id) => sendTest(context, id)));
   webhooks
     .command('replay')
     .description('send the failed and canceled deliveries of a period again')

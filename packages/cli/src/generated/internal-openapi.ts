@@ -588,7 +588,7 @@ export interface components {
             organization_id: string;
             /** @description The webhook, as its owner sees it. */
             webhook: components["schemas"]["Webhook"];
-            /** @description Whether its deliveries are paused: all deliveries, or those of its organization. */
+            /** @description True if an operator paused all deliveries, or the deliveries of its organization. */
             sending_paused: boolean;
             /** @description How its recent attempts ended. */
             health: {

@@ -5,7 +5,7 @@ import { userAgent } from '../version.ts';
 
 type Query = Record<string, string | number>;
 
-/** Calls the internal listener with its secret. Methods reject like those of the SDK's client. */
+/** Calls the internal listener with its secret. Methods throw the errors of the SDK's client. */
 export interface InternalApi {
   get<Body>(path: string, query?: Query): Promise<Body>;
   /** Yields every item of a list, page by page. */

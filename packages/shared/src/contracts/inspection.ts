@@ -9,7 +9,7 @@ export const inspectedWebhookSchema = z
     webhook: webhookSchema.describe('The webhook, as its owner sees it.'),
     sending_paused: z
       .boolean()
-      .describe('Whether its deliveries are paused: all deliveries, or those of its organization.'),
+      .describe('True if an operator paused all deliveries, or the deliveries of its organization.'),
     health: z
       .strictObject({
         consecutive_failures: z.int().describe('Failures in a row of the kinds that open the circuit.'),

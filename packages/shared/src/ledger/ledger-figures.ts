@@ -24,7 +24,7 @@ export const ledgerGauges = {
   parkedEvents: { name: 'ledger_parked_events', help: 'Events whose deliveries the database refuses. Should be 0.' },
   overdueDeliveries: {
     name: 'ledger_overdue_deliveries',
-    help: 'Deliveries due for longer than a minute, but for those that a pause holds back.',
+    help: 'Deliveries due for more than a minute, except paused ones.',
   },
   keptMonths: {
     name: 'ledger_retention_kept_months',

@@ -1,4 +1,9 @@
-import { databaseReportRows } from '@enterprise-api/shared/contracts';
+import {
+  type DatabaseSession,
+  type DatabaseSizes,
+  type DatabaseStatements,
+  databaseReportRows,
+} from '@enterprise-api/shared/contracts';
 import type { Database, Schema } from '@enterprise-api/shared/ledger';
 import { nilUuid, type Uuid } from '@enterprise-api/shared/runtime';
 import { sql } from 'kysely';
@@ -31,18 +36,6 @@ export const ledgerTables: readonly (keyof Schema)[] = [
 
 const ours = sql`application_name like 'enterprise-api%'`;
 
-export interface SessionRow {
-  pid: number;
-  application: string;
-  state: string | null;
-  waits_for: string | null;
-  blocked_by: number[];
-  transaction_seconds: number | null;
-  statement_seconds: number | null;
-  /** Null for sessions of other programs. */
-  statement: string | null;
-}
-
 /** `sessions`: every other session of this database with an open transaction. */
 const sessions = sql`sessions as materialized (
     select pid, coalesce(application_name, '') as application, ${ours} as is_ours, state,
@@ -57,8 +50,8 @@ const sessions = sql`sessions as materialized (
 
 const shown = sql`pid, application, state, waits_for, blocked_by, transaction_seconds, statement_seconds, statement`;
 
-export async function readLockSessions(db: Database): Promise<SessionRow[]> {
-  const { rows } = await sql<SessionRow>`
+export async function readLockSessions(db: Database): Promise<DatabaseSession[]> {
+  const { rows } = await sql<DatabaseSession>`
     with ${sessions}
     select ${shown} from sessions
     where cardinality(blocked_by) > 0 or pid in (select unnest(blocked_by) from sessions) or transaction_seconds > 60
@@ -66,8 +59,8 @@ export async function readLockSessions(db: Database): Promise<SessionRow[]> {
   return rows;
 }
 
-export async function readRunningSessions(db: Database): Promise<SessionRow[]> {
-  const { rows } = await sql<SessionRow>`
+export async function readRunningSessions(db: Database): Promise<DatabaseSession[]> {
+  const { rows } = await sql<DatabaseSession>`
     with ${sessions}
     select ${shown} from sessions where is_ours
     order by transaction_seconds desc limit ${databaseReportRows}`.execute(db);
@@ -96,18 +89,11 @@ export async function findStatementStatistics(db: Database): Promise<string | nu
   return rows[0]?.schema ?? null;
 }
 
-export interface SlowStatementRow {
-  statement: string;
-  calls: number;
-  total_ms: number;
-  mean_ms: number;
-  rows: number;
-  disk_blocks: number;
-}
+type SlowStatement = NonNullable<DatabaseStatements['slowest']>[number];
 
 /** Our statements are those of our role on this database that read or write a table of the ledger. */
-export async function readSlowStatements(db: Database, schema: string): Promise<SlowStatementRow[]> {
-  const { rows } = await sql<SlowStatementRow>`
+export async function readSlowStatements(db: Database, schema: string): Promise<SlowStatement[]> {
+  const { rows } = await sql<SlowStatement>`
     select query as statement, calls, total_exec_time as total_ms, mean_exec_time as mean_ms, rows,
       shared_blks_read as disk_blocks
     from ${sql.table(`${schema}.pg_stat_statements`)}
@@ -119,22 +105,14 @@ export async function readSlowStatements(db: Database, schema: string): Promise<
   return rows;
 }
 
-export interface TableRow {
-  name: string;
-  bytes: number;
-  index_bytes: number;
-  rows: number;
-  dead_rows: number;
-  partitions: number;
-  oldest_partition: string | null;
-  newest_partition: string | null;
+type TableSize = Omit<DatabaseSizes['tables'][number], 'vacuumed_at' | 'analyzed_at'> & {
   vacuumed_at: Date | null;
   analyzed_at: Date | null;
-}
+};
 
 /** Partitions count for their table. A partitioned table has no storage of its own. */
-export async function readTables(db: Database): Promise<TableRow[]> {
-  const { rows } = await sql<TableRow>`
+export async function readTables(db: Database): Promise<TableSize[]> {
+  const { rows } = await sql<TableSize>`
     with tables as (
       select c.oid, c.relname from unnest(${ledgerTables}::text[]) as name
       join pg_class c on c.oid = to_regclass(quote_ident(name))

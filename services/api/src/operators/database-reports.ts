@@ -26,7 +26,6 @@ import {
   readRunningSessions,
   readSlowStatements,
   readTables,
-  type SessionRow,
 } from './database-queries.ts';
 import { readSnapshot } from './stats-queries.ts';
 import { withoutLiterals } from './without-literals.ts';
@@ -122,6 +121,6 @@ async function readSizes(trx: DatabaseTransaction, at: string): Promise<Database
   };
 }
 
-function presentSession({ statement, ...session }: SessionRow): DatabaseSession {
+function presentSession({ statement, ...session }: DatabaseSession): DatabaseSession {
   return { ...session, statement: statement === null ? null : withoutLiterals(statement) };
 }

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { binaryFile, type StaticFile } from '../http/routing/static-file.ts';
+import { fileOf, type StaticFile } from '../http/routing/static-file.ts';
 
 /** A package that customers install from this API. */
 export interface Download {
@@ -30,7 +30,7 @@ export function readDownloads(folder: string): Download[] {
       fileName,
       path: `/docs/downloads/${fileName}`,
       integrity: `sha512-${hash('sha512', body, 'base64')}`,
-      file: binaryFile('application/gzip', body),
+      file: fileOf('application/gzip', body),
     };
   });
 }

@@ -12,10 +12,10 @@ export interface StaticFile {
 
 /** @param type media type without a charset; the charset is UTF-8 */
 export function staticFile(type: string, body: string): StaticFile {
-  return { contentType: `${type}; charset=utf-8`, body, etag: `"${hash('sha256', body, 'hex').slice(0, 16)}"` };
+  return fileOf(`${type}; charset=utf-8`, body);
 }
 
-export function binaryFile(contentType: string, body: Buffer): StaticFile {
+export function fileOf(contentType: string, body: string | Buffer): StaticFile {
   return { contentType, body, etag: `"${hash('sha256', body, 'hex').slice(0, 16)}"` };
 }
 
