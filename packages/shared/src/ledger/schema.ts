@@ -8,15 +8,23 @@ type CreatedAt = ColumnType<Date, Date | undefined, never>;
 
 export interface OrganizationsTable {
   id: Uuid;
+  /** Empty if the organization is closed. */
   name: string;
   plan: 'starter' | 'pro' | 'business' | 'enterprise';
   external_id: Generated<string | null>;
+  state: Generated<'active' | 'closing' | 'closed'>;
+  /** When a closing organization's data is to be erased. */
+  erase_at: Generated<Date | null>;
+  closed_at: Generated<Date | null>;
+  /** Null: the setting `RETENTION_BODIES`. */
+  body_retention_seconds: Generated<number | null>;
   created_at: CreatedAt;
 }
 
 export interface ApiKeysTable {
   id: Uuid;
   organization_id: Uuid;
+  /** Empty if the organization is closed. */
   name: string;
   /** The 8 characters after `nwk_`: the part of the key that stays visible after its creation. */
   public_id: string;
@@ -28,11 +36,20 @@ export interface ApiKeysTable {
   expires_at: Date | null;
   revoked_at: Date | null;
   last_used_at: Date | null;
+  last_used_address: Generated<string | null>;
+  last_used_user_agent: Generated<string | null>;
+  ip_allowlist_mode: Generated<'enforce' | 'report'>;
+  /** Requests from outside the allowlist since it last changed, if the mode is `report`. */
+  outside_count: Generated<number>;
+  outside_last_at: Generated<Date | null>;
+  /** The newest 20 addresses, newest first. */
+  outside_addresses: Generated<string[] | null>;
 }
 
 export interface WebhooksTable {
   id: Uuid;
   organization_id: Uuid;
+  /** Empty if the organization is closed. */
   url: string;
   event_patterns: string[];
   description: string | null;
@@ -93,6 +110,14 @@ export interface EventsTable {
   traceparent: string | null;
   /** Increases in the order of writing, across organizations, with gaps. */
   position: Generated<number>;
+  erased_at: Generated<Date | null>;
+}
+
+/** A row for each event that says what it is about. Fan-out writes the rows; an erasure deletes them. */
+export interface EventSubjectsTable {
+  event_id: Uuid;
+  organization_id: Uuid;
+  subject: string;
 }
 
 /** A row for each event whose body is kept, which includes every event with a pending delivery. */
@@ -149,6 +174,8 @@ export interface DeliveriesTable {
   last_duration_ms: number | null;
   created_at: CreatedAt;
   completed_at: Date | null;
+  /** Null unless the status is `canceled`. */
+  canceled_reason: Generated<string | null>;
   /**
    * The id of the successful attempt; its time bits hold the attempt's start. A new round resets it to null. The
    * columns from here to `first_byte_ms` describe this attempt.
@@ -261,6 +288,21 @@ export interface WorkerPoliciesTable {
   seen_at: Generated<Date>;
 }
 
+/** Erasures and their receipts. No column holds an erased value. */
+export interface ErasuresTable {
+  id: Uuid;
+  organization_id: Uuid;
+  selection_kind: 'subject' | 'event_ids' | 'before' | 'all';
+  /** Lowercase hex of SHA-256 of the organization's public id, `:` and the selected value. */
+  selection_sha256: string;
+  /** The encrypted selection; null once the erasure is completed. */
+  selection_sealed: string | null;
+  reason: string | null;
+  requested_at: Generated<Date>;
+  completed_at: Date | null;
+  counts: ColumnType<Record<string, number>, string, string>;
+}
+
 /** docs/internals/ledger.md says which service writes which table. */
 export interface Schema {
   organizations: OrganizationsTable;
@@ -269,6 +311,7 @@ export interface Schema {
   webhook_urls: WebhookUrlsTable;
   webhook_health: WebhookHealthTable;
   events: EventsTable;
+  event_subjects: EventSubjectsTable;
   event_bodies: EventBodiesTable;
   event_keys: EventKeysTable;
   outbox: OutboxTable;
@@ -287,6 +330,7 @@ export interface Schema {
   retention_progress: RetentionProgressTable;
   sending_pauses: SendingPausesTable;
   worker_policies: WorkerPoliciesTable;
+  erasures: ErasuresTable;
 }
 
 export type Row<Name extends keyof Schema> = Selectable<Schema[Name]>;

@@ -1,7 +1,11 @@
 import type { Migration } from 'kysely/migration';
 import * as ledger from './2026-11-ledger.ts';
+import * as subjects from './2026-11-subjects.ts';
 
 /**
  * All migrations in order. Names must never change, because each database stores the names of its applied migrations.
  */
-export const migrations: Record<string, Migration> = { '2026-11-ledger': ledger };
+export const migrations: Record<string, Migration> = {
+  '2026-11-ledger': ledger,
+  '2026-11-subjects': subjects,
+};

@@ -1,0 +1,79 @@
+import { type Kysely, sql } from 'kysely';
+import { storageParameters } from '../storage.ts';
+
+/** What an event is about, erasures, closed organizations, and where a key was used from. */
+export async function up(db: Kysely<unknown>): Promise<void> {
+  await createEventSubjects(db);
+  await sql`alter table events add column erased_at timestamptz`.execute(db);
+  await sql`alter table deliveries add column canceled_reason text`.execute(db);
+  await closeOrganizations(db);
+  await watchKeys(db);
+  await createErasures(db);
+}
+
+/**
+ * Subjects have their own table. Fan-out fills it, and a new row is cheaper than a new version of the event's row. The
+ * planner keeps no statistics of subjects, because statistics would keep values that an erasure has removed.
+ */
+async function createEventSubjects(db: Kysely<unknown>): Promise<void> {
+  await sql`
+    create table event_subjects (
+      event_id uuid not null primary key,
+      organization_id uuid not null,
+      subject text not null
+    ) partition by range (event_id)`.execute(db);
+  await sql`create index event_subjects_by_subject on event_subjects (organization_id, subject, event_id)`.execute(db);
+  // Events that still wait for their fan-out may be of any month that the ledger has.
+  await sql`
+    do $$
+    declare month record;
+    begin
+      for month in
+        select c.relname, pg_get_expr(c.relpartbound, c.oid) as bound
+        from pg_inherits i join pg_class c on c.oid = i.inhrelid where i.inhparent = 'events'::regclass
+      loop
+        execute format('create table %I partition of event_subjects %s with (${sql.raw(storageParameters.event_subjects ?? '')})',
+          replace(month.relname, 'events_', 'event_subjects_'), month.bound);
+      end loop;
+    end $$`.execute(db);
+}
+
+/** The name of a closed organization, its keys' names and its webhooks' URLs are empty. */
+async function closeOrganizations(db: Kysely<unknown>): Promise<void> {
+  await sql`
+    alter table organizations
+      add column state text not null default 'active' check (state in ('active', 'closing', 'closed')),
+      add column erase_at timestamptz,
+      add column closed_at timestamptz,
+      add column body_retention_seconds int check (body_retention_seconds >= 0)`.execute(db);
+}
+
+async function watchKeys(db: Kysely<unknown>): Promise<void> {
+  await sql`
+    alter table api_keys
+      add column last_used_address text,
+      add column last_used_user_agent text,
+      add column ip_allowlist_mode text not null default 'enforce' check (ip_allowlist_mode in ('enforce', 'report')),
+      add column outside_count bigint not null default 0,
+      add column outside_last_at timestamptz,
+      add column outside_addresses text[]`.execute(db);
+}
+
+/** The sealed selection exists only while the erasure runs. */
+async function createErasures(db: Kysely<unknown>): Promise<void> {
+  await sql`
+    create table erasures (
+      id uuid primary key,
+      organization_id uuid not null,
+      selection_kind text not null check (selection_kind in ('subject', 'event_ids', 'before', 'all')),
+      selection_sha256 text not null,
+      selection_sealed text,
+      reason text,
+      requested_at timestamptz not null default clock_timestamp(),
+      completed_at timestamptz,
+      counts jsonb not null,
+      check ((selection_sealed is null) = (completed_at is not null))
+    )`.execute(db);
+  await sql`create index erasures_newest on erasures (requested_at desc, id desc)`.execute(db);
+  await sql`create index erasures_running on erasures (organization_id) where completed_at is null`.execute(db);
+}
