@@ -59,12 +59,12 @@ it.each(commands)('the command line has what the runbooks say: %s', (command) =>
   const words = command.replace(/^(npx )?enterprise-api /, '').split(' ');
   const found = known.filter(({ path }) => path !== '' && `${words.join(' ')} `.startsWith(`${path} `)).at(-1);
   const options = found?.options.flatMap(({ names }) => names) ?? [];
-  expect({ command, path: found?.path }).toEqual({ command, path: expect.stringMatching(/^(ops \w|audit)/) });
+  expect({ command, path: found?.path }).toEqual({ command, path: expect.stringMatching(/^(ops \w|audit|runbook)/) });
   expect(words.filter((word) => word.startsWith('-') && !options.includes(word))).toEqual([]);
 });
 
 it('there are statements, expressions, log lines and commands', () => {
-  expect(statements.length).toBeGreaterThan(1);
+  expect(statements.length).toBeGreaterThan(0);
   expect(expressions.length).toBeGreaterThan(12);
   expect(logLines.length).toBeGreaterThan(8);
   expect(commands.length).toBeGreaterThan(8);

@@ -17,13 +17,17 @@ export function generatedPages(): Map<string, string> {
 
 /** The runbooks as a file of the command line, which prints them where no page can be reached. */
 function runbooksFile(page: string): string {
+  const [introduction = ''] = page.split(/^## /m);
   const sections = page.split(/^### /m).slice(1);
   const runbooks = sections.map((section) => [
     section.slice(0, section.indexOf('\n')),
     `### ${section}`.split(/^## /m)[0]?.trim(),
   ]);
   const text = JSON.stringify(Object.fromEntries(runbooks), null, 2);
-  return `// Written by \`npm run reference\` from docs/operators/runbooks.md.\nexport const runbooks: Readonly<Record<string, string>> = ${text};\n`;
+  return `// Written by \`npm run reference\` from docs/operators/runbooks.md.
+export const introduction = ${JSON.stringify(introduction.trim())};
+export const runbooks: Readonly<Record<string, string>> = ${text};
+`;
 }
 
 /** The pages that differ from what the code would make. */

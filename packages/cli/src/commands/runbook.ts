@@ -1,5 +1,5 @@
 import { Failure } from '../failure.ts';
-import { runbooks } from '../generated/runbooks.ts';
+import { introduction, runbooks } from '../generated/runbooks.ts';
 import { action } from './action.ts';
 import type { CommandModule } from './index.ts';
 
@@ -7,11 +7,11 @@ export const addRunbookCommand: CommandModule = (program, open) => {
   program
     .command('runbook')
     .description('print the runbook of an alert; needs no API')
-    .argument('[alert]', 'such as ApiDown; without it, the names of all alerts')
+    .argument('[alert]', 'such as ApiDown; without it, how to begin, and all alerts')
     .action(
       action(open, ({ printer }, _options, alert) => {
         const names = Object.keys(runbooks);
-        if (alert === undefined) return printer.record({ object: 'runbooks', alerts: names }, () => names.join('\n'));
+        if (alert === undefined) return printer.record({ object: 'runbooks', alerts: names }, () => [introduction, '', ...names].join('\n'));
         const name = names.find((each) => each.toLowerCase() === alert.toLowerCase());
         const text = name === undefined ? undefined : runbooks[name];
         if (text === undefined) {

@@ -30,6 +30,14 @@ describe('results', () => {
     expect(piped.text()).toBe('whk_1\tenabled\n');
   });
 
+  it('of a report have titles in a pipe too, and say so where a table is empty', () => {
+    const piped = collectOutput();
+    const printer = createPrinter(testIo({ stdout: piped }), false);
+    printer.section('Webhooks', rows, columns);
+    printer.section('Queues', [], columns);
+    expect(piped.text()).toBe('\nWebhooks\nID     STATE\nwhk_1  enabled\n\nQueues\nnone\n');
+  });
+
   it('are JSON with --json: an array for a list, an object for one, a line for each of a tail', () => {
     const output = collectOutput({ isTTY: true });
     const printer = createPrinter(testIo({ stdout: output }), true);

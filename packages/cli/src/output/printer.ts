@@ -24,7 +24,7 @@ export interface Printer {
   text(...lines: string[]): void;
   /** Prints text unchanged, with or without --json. */
   raw(text: string | Uint8Array): void;
-  /** Returns a table as text. */
+  /** Prints a part of a report: its name, and a table with titles in a pipe too, because a container has no terminal. */
   section<Row>(title: string, rows: readonly Row[], columns: readonly Column<Row>[]): void;
   /** Prints a remark to standard error, with or without --json. */
   note(text: string, colour?: Colour): void;
@@ -58,7 +58,8 @@ export function createPrinter({ stdout, stderr, env }: Io, isJson: boolean): Pri
     section: (title, rows, columns) => {
       if (isJson) return;
       line(`\n${paint('bold', title)}`);
-      for (const each of table(columns, rows)) line(each);
+      if (rows.length === 0) return line('none');
+      for (const each of tableWithTitles(columns, rows, isTerminal ? stdout.columns || 80 : Infinity, paint)) line(each);
     },
     note: (text, colour = 'yellow') => void stderr.write(`${paintNote(colour, manyLines(text))}\n`),
     progress: (title) => startProgress(title, stderr, env),
@@ -72,9 +73,11 @@ function tableLines<Row>(
   env: Environment,
 ): string[] {
   if (!isInteractive(output, env)) return renderPlain(columns, rows);
-  const paint = paintFor(output, env);
-  return renderTable(columns, rows, { columns: output.columns || 80, paintTitle: (title) => paint('bold', title) });
+  return tableWithTitles(columns, rows, output.columns || 80, paintFor(output, env));
 }
+
+const tableWithTitles = <Row>(columns: readonly Column<Row>[], rows: readonly Row[], width: number, paint: Paint) =>
+  renderTable(columns, rows, { columns: width, paintTitle: (title) => paint('bold', title) });
 
 /** Formats `name   value` lines with aligned values. */
 function fieldLines(fields: readonly Field[], paint: Paint): string[] {

@@ -93,7 +93,7 @@ describe('a delivery', () => {
     // A type that one of the two catalogues lacks does not compile.
     const narrow: WebhookEventType = type;
     expect(received.type).toBe(narrow);
-    expect(subjectOf(received)).toMatch(/^(?:bat|con|whk)_/);
+    expect(subjectOf(received)).toMatch(/^[a-z]{3}_/);
   });
 
   it('of a type that is newer than this version is returned too', async () => {

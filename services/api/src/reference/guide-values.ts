@@ -35,8 +35,8 @@ function valuesOf(settings: GuideSettings): Record<string, string> {
     jitter: `${grouped(100 * policy.jitter)} %`,
     disableAfter: wordsOf(policy.disable_after_ms),
     disableAttempts: grouped(policy.disable_after_attempts),
-    bodies: periodOf(policy.body_retention_seconds),
-    history: periodOf(policy.history_retention_seconds),
+    bodies: periodOf(policy.body_retention_seconds, 'a day'),
+    history: periodOf(policy.history_retention_seconds, '31 days'),
     ...(sourceAddresses !== null && {
       sourceAddresses: `Deliveries come from these addresses: ${listed(sourceAddresses.map((each) => `\`${each}\``))}.`,
     }),
@@ -76,8 +76,8 @@ function spanOf(ms: number): string {
   return `${(Math.round((10 * ms) / size) / 10).toLocaleString('en')} ${word}s`;
 }
 
-function periodOf(seconds: number | null): string {
-  return seconds === null ? 'without limit' : wordsOf(1_000 * seconds);
+function periodOf(seconds: number | null, longer: string): string {
+  return seconds === null ? 'without limit' : `${wordsOf(1_000 * seconds)}, and at most ${longer} longer`;
 }
 
 function listed(words: readonly string[]): string {

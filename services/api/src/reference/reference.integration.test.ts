@@ -175,7 +175,7 @@ describe('the guide', () => {
     expect(receive).toContain('may take 1,500 milliseconds');
     expect(receive).toContain('at most 3 attempts. The delays between them are 90 s and 3 h, together 3 hours');
     expect(receive).toContain('up to 50 % longer');
-    expect(retention).toMatch(/36 hours, and .*>without limit, and/s);
+    expect(retention).toMatch(/>36 hours, and at most a day longer<.*>without limit</s);
     expect(addresses).toContain('<code>192.0.2.0/24</code> and <code>198.51.100.7</code>');
   });
 
@@ -185,15 +185,6 @@ describe('the guide', () => {
     expect(text).toContain('export API=https://api.acme.test\n');
     expect(text).not.toMatch(/api\.example\.com|needle/);
     expect(await textOf('/docs')).toContain('export API=https://api.example.com\n');
-  });
-
-  it.each([
-    ['python', 'signature.py'],
-    ['go', 'signature.go'],
-  ])('verifies signatures with the %s code of the example receivers, which tests run', (language, file) => {
-    const [, code = 'none'] = new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, 's').exec(sourceOf('verify')) ?? [];
-    const example = new URL(`../../../../examples/receivers/${language}/${file}`, import.meta.url);
-    expect(readFileSync(example, 'utf8')).toBe(code);
   });
 
   it('links only to pages and places that exist', async () => {
