@@ -1,11 +1,11 @@
-/** The meaning of each exit code. `--help` and the README show this table. */
+/** The meaning of each exit code, which `--help` shows. */
 export const exitCodes = {
-  success: { code: 0, meaning: 'done; also when nobody reads the output any more (| head)' },
+  success: { code: 0, meaning: 'done; also if the reader of the output stops early (| head)' },
   failure: { code: 1, meaning: 'something unexpected' },
   usage: { code: 2, meaning: 'the command line, a file or a setting is wrong; nothing was sent' },
   authentication: { code: 3, meaning: 'no key, or the API does not accept it (401)' },
   permission: { code: 4, meaning: 'the key, its address or the plan may not do this (403)' },
-  notFound: { code: 5, meaning: 'what was asked for does not exist (404), or no longer (410)' },
+  notFound: { code: 5, meaning: 'not found (404), or no longer stored (410)' },
   refused: { code: 6, meaning: 'the API does not accept the request as it is (other 4xx)' },
   conflict: { code: 7, meaning: 'the state of the object does not allow it (409, 412)' },
   rateLimited: { code: 8, meaning: 'too many requests (429)' },

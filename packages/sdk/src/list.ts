@@ -29,7 +29,7 @@ export function createList<Item>(read: (cursor: string | undefined) => Promise<P
   return {
     page: (cursor) => read(cursor),
     async toArray({ max }) {
-      if (!Number.isInteger(max) || max < 1) throw new TypeError('max must be a whole number from 1 on.');
+      if (!Number.isInteger(max) || max < 1) throw new TypeError('max must be a whole number of at least 1.');
       const items: Item[] = [];
       for await (const item of this) {
         items.push(item);

@@ -72,9 +72,9 @@ export function checkOptions(options: ClientOptions): Settings {
   const { timeoutMs = 30_000, maxRetries = 3, maxRetryAfterMs = 60_000, userAgent = null } = options;
   if (!isHeaderText(apiKey)) throw new TypeError('apiKey must be the whole API key, nwk_….');
   if (userAgent !== null && !isHeaderText(userAgent)) throw new TypeError('userAgent must be visible ASCII text.');
-  if (!(maxRetries >= 0)) throw new TypeError('maxRetries must be a number from 0 on.');
+  if (!(maxRetries >= 0)) throw new TypeError('maxRetries must be a number of at least 0.');
   if (!(timeoutMs > 0)) throw new TypeError('timeoutMs must be a number above 0.');
-  if (!(maxRetryAfterMs >= 0)) throw new TypeError('maxRetryAfterMs must be a number from 0 on.');
+  if (!(maxRetryAfterMs >= 0)) throw new TypeError('maxRetryAfterMs must be a number of at least 0.');
   return { apiKey, baseUrl: checkBaseUrl(baseUrl), timeoutMs, maxRetries, maxRetryAfterMs, userAgent };
 }
 

@@ -68,7 +68,7 @@ function createCounters(registry: Registry) {
     }),
     rateDecisions: new Counter({
       name: 'api_rate_limit_decisions_total',
-      help: 'Decisions of the rate limiter. Local ones count the requests of this process alone, while Redis is unavailable.',
+      help: 'Decisions of the rate limiter. While Redis is unavailable, each process counts its own requests (local).',
       labelNames: ['outcome', 'source'],
       registers,
     }),
@@ -100,7 +100,7 @@ function createCounters(registry: Registry) {
     streams: new Gauge({ name: 'api_event_streams', help: 'Streams of events that are open.', registers }),
     streamsEnded: new Counter({
       name: 'api_event_streams_ended_total',
-      help: 'Streams of events that have ended, by reason: the client left, was slow, or may not use it any more; this process stopped or failed.',
+      help: 'Ended event streams, by reason: the client left, was too slow or lost access; the process stopped or failed.',
       labelNames: ['reason'],
       registers,
     }),

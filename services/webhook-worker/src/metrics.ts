@@ -26,7 +26,7 @@ export function createWorkerMetrics(commit: string | undefined) {
     ),
     requestsResent: counter(
       'webhook_requests_resent_total',
-      'Requests sent once more because their kept connection ended before the first byte of an answer.',
+      'Requests sent again because their kept connection ended before the first byte of an answer.',
     ),
     attemptSeconds: histogram(
       'webhook_attempt_duration_seconds',
@@ -38,7 +38,7 @@ export function createWorkerMetrics(commit: string | undefined) {
     ),
     blockedAddresses: counter(
       'webhook_blocked_addresses_total',
-      'Requests refused by the rules for addresses, by what was checked (url, name, connection).',
+      'Requests refused by the address rules, by the checked part (url, name, connection).',
       'check',
     ),
     consumersRecreated: counter(
@@ -47,7 +47,7 @@ export function createWorkerMetrics(commit: string | undefined) {
     ),
     eventsFannedOut: counter(
       'webhook_events_fanned_out_total',
-      'Events turned into deliveries, by what brought them (job, relay).',
+      'Events turned into deliveries, by trigger (job, relay).',
       'by',
     ),
     deliveriesCreated: counter(

@@ -51,7 +51,7 @@ async function sendEvents(context: Context, options: SendOptions): Promise<void>
     // Each batch is accepted or refused as a whole. Earlier batches stay accepted.
     if (sent.length > 0)
       printer.note(
-        `${sent.length} of ${texts.length} events were accepted before the error: the first ones in the file.`,
+        `The API accepted the first ${sent.length} of ${texts.length} events in the file before the error.`,
       );
     throw error;
   }

@@ -27,7 +27,7 @@ export const addListenCommand: CommandModule = (program, open) => {
     .option('--after <id>', 'begin after this event (evt_…) instead of now')
     .addHelpText(
       'after',
-      '\nEach connection has a signing secret of its own, which is printed. To give your program one that stays, put it in\nENTERPRISE_API_LISTEN_SECRET (whsec_…): what is forwarded is then signed with that one.',
+      '\nThe command prints the signing secret of each connection. For a secret that stays the same, set\nENTERPRISE_API_LISTEN_SECRET (whsec_…).',
     )
     .action(
       action<ListenOptions>(open, async (context, { forwardTo, events = [], after }) => {

@@ -26,7 +26,7 @@ interface ListOptions extends PagingOptions {
 
 function addReading(organizations: Command, open: Open): void {
   withPaging(organizations.command('list').description('list organizations, newest first'))
-    .option('--external-id <id>', 'the one with this id of yours')
+    .option('--external-id <id>', 'only the organization with this external id')
     .action(
       action<ListOptions>(open, async (context, options) => {
         const query = {
@@ -80,7 +80,7 @@ function addChanging(organizations: Command, open: Open): void {
     .argument('<id>', 'org_…')
     .option('--name <name>', 'its name')
     .addOption(planOption())
-    .option('--external-id <id>', 'your own id of it; an empty text removes it')
+    .option('--external-id <id>', 'your own id for it; an empty text removes it')
     .option('--actor <name>', 'the person who asked for this, for the audit log')
     .action(
       action<ChangeOptions>(open, async (context, options, id) => {

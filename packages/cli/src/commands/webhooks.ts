@@ -29,7 +29,7 @@ interface ListOptions extends PagingOptions {
 function addReading(webhooks: Command, open: Open): void {
   withPaging(webhooks.command('list').description('list the webhooks, newest first'))
     .option('--enabled', 'only enabled webhooks')
-    .addOption(new Option('--disabled', 'only those that are disabled').conflicts('enabled'))
+    .addOption(new Option('--disabled', 'only disabled webhooks').conflicts('enabled'))
     .action(
       action<ListOptions>(open, async (context, options) => {
         const filter = options.enabled ? { enabled: true } : options.disabled ? { enabled: false } : {};
@@ -114,7 +114,7 @@ function addChanging(webhooks: Command, open: Open): void {
     .option('-e, --events <types>', eventsHelp, listOf)
     .option('--description <text>', 'a note; an empty text removes it')
     .option('--enable', 'deliver again')
-    .addOption(new Option('--disable', 'stop delivering, and cancel what is pending').conflicts('enable'))
+    .addOption(new Option('--disable', 'stop delivering, and cancel pending deliveries').conflicts('enable'))
     .action(
       action<UpdateOptions>(open, async (context, options, id) => {
         const webhook = await openApi(context).webhooks.update(id, changesOf(options), { signal: context.io.signal });

@@ -254,7 +254,7 @@ export interface components {
             /** @description The latest statement, without literals; null for sessions of other programs. */
             statement: string | null;
         };
-        /** @description The sizes of our tables, and who has most of what waits. */
+        /** @description The sizes of our tables, and the organizations and webhooks with the largest backlogs. */
         DatabaseSizes: {
             /**
              * @description Always `database_sizes`.
@@ -274,7 +274,7 @@ export interface components {
                 name: string;
                 /** @description Its size with its partitions, indexes and large values. */
                 bytes: number;
-                /** @description The part of it that is indexes. */
+                /** @description The size of its indexes, which `bytes` includes. */
                 index_bytes: number;
                 /** @description Its rows, estimated. */
                 rows: number;
@@ -336,7 +336,7 @@ export interface components {
                 event_id: string;
                 /** @description Its organization. */
                 organization_id: string;
-                /** @description The SQLSTATE and the name of what refused its deliveries. */
+                /** @description The SQLSTATE, and the constraint or table that refused its deliveries. */
                 reason: string;
                 /** @description How often its fan-out has failed. */
                 failures: number;
@@ -754,7 +754,7 @@ export interface components {
             since: string;
             /**
              * Format: date-time
-             * @description Only what was created before this time.
+             * @description Only objects created before this time.
              */
             until?: string;
             /**
@@ -771,7 +771,7 @@ export interface components {
          * @enum {string}
          */
         Scope: "me:read" | "consultations:read" | "consultations:write" | "batches:read" | "batches:write" | "panels:read" | "usage:read" | "webhooks:read" | "webhooks:write" | "automations:read" | "automations:write" | "automations:trigger" | "chat.completions" | "scim:read" | "scim:write" | "*";
-        /** @description Whether deliveries are paused: all, or those of one organization. The two are independent. */
+        /** @description Whether deliveries are paused, for all organizations or for one. The two pauses are independent. */
         Sending: {
             /** @description Whether deliveries are paused. */
             paused: boolean;
@@ -790,7 +790,7 @@ export interface components {
             /** @description The organization; without it, all deliveries. */
             organization_id?: string;
         };
-        /** @description What waits, what happened lately, and what needs a look. */
+        /** @description The backlog, recent results, and problems. */
         Stats: {
             /**
              * @description Always `stats`.

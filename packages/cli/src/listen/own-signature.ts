@@ -16,7 +16,7 @@ export function createSigner(secret: string | undefined): Signer {
     throw new Failure(
       'usage',
       'ENTERPRISE_API_LISTEN_SECRET is not a signing secret.',
-      'It is whsec_ and at least 24 bytes in base64.',
+      'It must be whsec_ followed by at least 24 bytes in base64.',
     );
   }
   const standardKey = Buffer.from(encoded, 'base64');

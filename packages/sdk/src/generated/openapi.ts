@@ -127,7 +127,7 @@ export interface components {
             type: "batch.completed";
             /**
              * Format: date-time
-             * @description When it happened, as its producer said; else when it was accepted.
+             * @description When it happened; if the producer gave no time, when it was accepted.
              */
             timestamp: string;
             /** @description Id of the organization. */
@@ -153,7 +153,7 @@ export interface components {
             type: "batch.failed";
             /**
              * Format: date-time
-             * @description When it happened, as its producer said; else when it was accepted.
+             * @description When it happened; if the producer gave no time, when it was accepted.
              */
             timestamp: string;
             /** @description Id of the organization. */
@@ -179,7 +179,7 @@ export interface components {
             type: "batch.partial_failure";
             /**
              * Format: date-time
-             * @description When it happened, as its producer said; else when it was accepted.
+             * @description When it happened; if the producer gave no time, when it was accepted.
              */
             timestamp: string;
             /** @description Id of the organization. */
@@ -205,7 +205,7 @@ export interface components {
             type: "consultation.completed";
             /**
              * Format: date-time
-             * @description When it happened, as its producer said; else when it was accepted.
+             * @description When it happened; if the producer gave no time, when it was accepted.
              */
             timestamp: string;
             /** @description Id of the organization. */
@@ -231,7 +231,7 @@ export interface components {
             type: "consultation.failed";
             /**
              * Format: date-time
-             * @description When it happened, as its producer said; else when it was accepted.
+             * @description When it happened; if the producer gave no time, when it was accepted.
              */
             timestamp: string;
             /** @description Id of the organization. */
@@ -478,7 +478,7 @@ export interface components {
             created_at: string;
             /**
              * Format: date-time
-             * @description When it happened, as its producer said; null if it did not say.
+             * @description When it happened; null if the producer gave no time.
              */
             occurred_at: string | null;
             /** @description The facts, as they were emitted; null once the body is past retention. */
@@ -625,7 +625,7 @@ export interface components {
             since: string;
             /**
              * Format: date-time
-             * @description Only what was created before this time.
+             * @description Only objects created before this time.
              */
             until?: string;
             /**
@@ -832,7 +832,7 @@ export interface components {
             type: "webhook.test";
             /**
              * Format: date-time
-             * @description When it happened, as its producer said; else when it was accepted.
+             * @description When it happened; if the producer gave no time, when it was accepted.
              */
             timestamp: string;
             /** @description Id of the organization. */
@@ -913,9 +913,9 @@ export interface operations {
                 /** @description The newest first (`desc`), or the oldest first (`asc`). With `asc` every page has a `next_cursor`, also the last and an empty one. */
                 order?: "asc" | "desc";
                 type?: components["schemas"]["EmittableEventType"][];
-                /** @description Only what was created at this time or later. */
+                /** @description Only objects created at this time or later. */
                 since?: string;
-                /** @description Only what was created before this time. */
+                /** @description Only objects created before this time. */
                 until?: string;
             };
             header?: never;
@@ -982,9 +982,9 @@ export interface operations {
                 event_id?: string;
                 event_type?: components["schemas"]["EventTypeName"][];
                 status?: components["schemas"]["DeliveryStatus"][];
-                /** @description Only what was created at this time or later. */
+                /** @description Only objects created at this time or later. */
                 since?: string;
-                /** @description Only what was created before this time. */
+                /** @description Only objects created before this time. */
                 until?: string;
             };
             header?: never;

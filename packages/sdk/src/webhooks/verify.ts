@@ -60,7 +60,7 @@ export async function verifyWebhook(options: VerifyWebhookOptions): Promise<Webh
 
 function checkTolerance(toleranceSeconds = defaultToleranceSeconds): number {
   if (toleranceSeconds >= 0) return toleranceSeconds;
-  throw new TypeError('toleranceSeconds must be a number from 0 on.');
+  throw new TypeError('toleranceSeconds must be a number of at least 0.');
 }
 
 function checkTimestamp(signedAt: number, toleranceSeconds: number, now: Date): void {

@@ -120,7 +120,7 @@ export const databaseSizesSchema = z
         z.strictObject({
           name: z.string().describe('The name of the table.'),
           bytes: z.int().describe('Its size with its partitions, indexes and large values.'),
-          index_bytes: z.int().describe('The part of it that is indexes.'),
+          index_bytes: z.int().describe('The size of its indexes, which `bytes` includes.'),
           rows: z.int().describe('Its rows, estimated.'),
           dead_rows: z.int().describe('Rows that a vacuum will remove, estimated.'),
           partitions: z.int().describe('How many partitions it has.'),
@@ -163,7 +163,7 @@ export const databaseSizesSchema = z
         z.strictObject({
           event_id: publicIdSchema('evt').describe('The event.'),
           organization_id: publicIdSchema('org').describe('Its organization.'),
-          reason: z.string().describe('The SQLSTATE and the name of what refused its deliveries.'),
+          reason: z.string().describe('The SQLSTATE, and the constraint or table that refused its deliveries.'),
           failures: z.int().describe('How often its fan-out has failed.'),
           retry_at: timestampSchema.describe('When its fan-out is tried again.'),
         }),
@@ -172,7 +172,7 @@ export const databaseSizesSchema = z
   })
   .meta({
     id: 'DatabaseSizes',
-    description: 'The sizes of our tables, and who has most of what waits.',
+    description: 'The sizes of our tables, and the organizations and webhooks with the largest backlogs.',
     examples: [
       {
         object: 'database_sizes',

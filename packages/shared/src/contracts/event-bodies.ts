@@ -7,7 +7,7 @@ export function eventBodySchema(type: EventType) {
   return z.strictObject({
     id: publicIdSchema('evt'),
     type: z.literal(type).describe('The type of the event.'),
-    timestamp: timestampSchema.describe('When it happened, as its producer said; else when it was accepted.'),
+    timestamp: timestampSchema.describe('When it happened; if the producer gave no time, when it was accepted.'),
     organization_id: publicIdSchema('org'),
     data: eventTypes[type].data.describe('The facts. Types may get further fields.'),
     test: z.boolean().optional().describe('True in tests. Other events lack this field.'),

@@ -21,7 +21,7 @@ const eventFields = z.strictObject({
   object: z.literal('event'),
   type: emittableEventTypeSchema.describe('The type of the event.'),
   created_at: timestampSchema.describe('When it was accepted.'),
-  occurred_at: timestampSchema.nullable().describe('When it happened, as its producer said; null if it did not say.'),
+  occurred_at: timestampSchema.nullable().describe('When it happened; null if the producer gave no time.'),
   data: eventDataSchema.nullable().describe('The facts, as they were emitted; null once the body is past retention.'),
 });
 

@@ -44,8 +44,8 @@ export const instantSchema = z.iso
   .refine((date) => date.getTime() >= 0 && !date.toISOString().startsWith('+'), 'must be between 1970 and 9999');
 
 export const periodShape = {
-  since: instantSchema.optional().describe('Only what was created at this time or later.'),
-  until: instantSchema.optional().describe('Only what was created before this time.'),
+  since: instantSchema.optional().describe('Only objects created at this time or later.'),
+  until: instantSchema.optional().describe('Only objects created before this time.'),
 };
 
 /**

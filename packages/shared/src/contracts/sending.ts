@@ -28,7 +28,7 @@ export const sendingSchema = z
   })
   .meta({
     id: 'Sending',
-    description: 'Whether deliveries are paused: all, or those of one organization. The two are independent.',
+    description: 'Whether deliveries are paused, for all organizations or for one. The two pauses are independent.',
     examples: [{ paused: true, organization_id: exampleId('org'), since: '2026-11-21T07:00:00.000Z' }],
   });
 export type Sending = z.infer<typeof sendingSchema>;

@@ -130,7 +130,7 @@ export const statsSchema = z
   })
   .meta({
     id: 'Stats',
-    description: 'What waits, what happened lately, and what needs a look.',
+    description: 'The backlog, recent results, and problems.',
     examples: [exampleOfStats()],
   });
 export type Stats = z.infer<typeof statsSchema>;

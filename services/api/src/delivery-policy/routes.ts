@@ -26,7 +26,7 @@ export function deliveryPolicyRoutes({ deliveryPolicy, sourceAddresses }: Delive
       tag: 'Webhooks',
       summary: 'Read source addresses',
       description:
-        'If `addresses` is null, they are unknown or may change: do not filter by address, and rely on the signature alone.',
+        'If `addresses` is null, they are unknown or may change: do not filter by address, and rely on the signature.',
       scope: 'webhooks:read',
       withoutDatabase: true,
       response: sourceAddressesSchema,

@@ -14,7 +14,7 @@ read on, send \`next_cursor\` as \`cursor\`, with the same filters.`;
 
 export const introductions: Readonly<Record<Listener, { summary: string; description: string }>> = {
   public: {
-    summary: 'Organizations register webhooks, get events, and read what became of every delivery.',
+    summary: 'Organizations register webhooks, get events, and read the history of every delivery.',
     description:
       `**Authentication**: \`Authorization: Bearer nwk_…\`. Every operation names the scope that the key needs. Checks come in
 this order: the key (401), its addresses, the plan (403), the rate limit (429), the scope (403), the method (405), the body

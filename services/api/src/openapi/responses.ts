@@ -108,11 +108,11 @@ export const headerComponents: Readonly<Record<string, JsonObject>> = {
   'X-RateLimit-Reset': { description: 'When the window ends, in seconds since 1970.', schema: count },
   'Retry-After': { description: 'Seconds to wait before the next try.', required: true, schema: count },
   'WWW-Authenticate': { description: 'How to authenticate (RFC 6750).', schema: text },
-  ETag: { description: 'The version of what is shown, for `If-Match` and `If-None-Match`.', schema: text },
-  Location: { description: 'Path of what was created.', schema: text },
+  ETag: { description: 'The version of the object, for `If-Match` and `If-None-Match`.', schema: text },
+  Location: { description: 'Path of the new object.', schema: text },
   'Last-Event-ID': {
     description:
-      'Names the place where the stream begins: who reconnects before the first event sends it as `Last-Event-ID` (or `after`).',
+      'The place where the stream begins. If the connection breaks before the first event, send it as `Last-Event-ID` (or `after`).',
     schema: text,
   },
   'Idempotent-Replayed': {

@@ -62,7 +62,7 @@ function headers(type: EventType): JsonObject[] {
       'f'.repeat(64),
     ],
     ['X-Service-Event', 'The type of the event.', type],
-    ['X-Service-Event-Id', 'The id of the event: the same in every delivery of it.', exampleId('evt')],
+    ['X-Service-Event-Id', 'The id of the event, the same in each of its deliveries.', exampleId('evt')],
     ['X-Service-Delivery-Id', 'The id of the delivery.', exampleId('dlv')],
     ['X-Service-Attempt', 'Counts the attempts of the delivery, from 1.', '1'],
     ['webhook-id', 'Standard Webhooks: the id of the event.', exampleId('evt')],

@@ -157,7 +157,7 @@ const attemptLimitReached = problem('conflict', { message: 'The delivery has rea
 const eventRemoved = problem('conflict', { message: 'The body of this delivery is no longer stored.' });
 
 const tooManyTests = problem('limit_reached', {
-  message: `A webhook has at most ${maxPendingTests} pending tests. Wait until some of them are sent.`,
+  message: `A webhook has at most ${maxPendingTests} pending tests. Wait until one is sent.`,
 });
 
 /** Checks the URL again, because a stored URL may predate a rule for URLs. */

@@ -12,7 +12,7 @@ export function registerQueueGauges(
 ): void {
   const definitions = consumers.flatMap(({ queue }) => [
     { name: 'webhook_queue_jobs_waiting', help: 'Jobs that wait for a worker.', labels: { queue } },
-    { name: 'webhook_queue_paused', help: '1 while somebody has paused the queue.', labels: { queue } },
+    { name: 'webhook_queue_paused', help: '1 while the queue is paused.', labels: { queue } },
   ]);
   registerFigures(registry, Object.fromEntries(definitions.entries()), async () => {
     const figures = consumers.flatMap(({ waitingJobs, isPaused }) => [waitingJobs(), isPaused().then(Number)]);

@@ -125,7 +125,7 @@ export function exchangeFailure(error: unknown): Failure {
   return { code: 'connection_reset', message: 'The receiver closed the connection before it answered.' };
 }
 
-const notTrusted = 'The certificate is not issued by a trusted authority, or an intermediate certificate is missing.';
+const notTrusted = 'No trusted authority issued the certificate, or an intermediate certificate is missing.';
 const versionTooOld = 'The receiver does not offer TLS 1.2 or later.';
 const notTls = 'The port of the URL does not speak TLS.';
 const clientCertificateDemanded = 'The receiver demands a client certificate. Deliveries carry none.';

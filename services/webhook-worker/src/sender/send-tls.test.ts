@@ -34,7 +34,7 @@ describe('a certificate', () => {
     [
       'of an unknown authority',
       async () => ({ certificate: await (await createCertificateAuthority('Other CA')).issue({ hosts }) }),
-      'The certificate is not issued by a trusted authority, or an intermediate certificate is missing.',
+      'No trusted authority issued the certificate, or an intermediate certificate is missing.',
     ],
     [
       'that has expired',
