@@ -50,9 +50,7 @@ async function sendEvents(context: Context, options: SendOptions): Promise<void>
     progress.end();
     // Each batch is accepted or refused as a whole. Earlier batches stay accepted.
     if (sent.length > 0)
-      printer.note(
-        `The API accepted the first ${sent.length} of ${texts.length} events in the file before the error.`,
-      );
+      printer.note(`The API accepted the first ${sent.length} of ${texts.length} events in the file before the error.`);
     throw error;
   }
   progress.end();

@@ -70,7 +70,7 @@ function requireRetentionSettings({ io }: Context): void {
   throw new Failure(
     'usage',
     `Not set: ${missing.join(', ')}.`,
-    'Use production\'s values: a shorter time removes more data, for good. --dry-run prints what would be removed.',
+    "Use production's values: a shorter time removes more data, for good. --dry-run prints what would be removed.",
   );
 }
 

@@ -11,7 +11,8 @@ export const addRunbookCommand: CommandModule = (program, open) => {
     .action(
       action(open, ({ printer }, _options, alert) => {
         const names = Object.keys(runbooks);
-        if (alert === undefined) return printer.record({ object: 'runbooks', alerts: names }, () => [introduction, '', ...names].join('\n'));
+        if (alert === undefined)
+          return printer.record({ object: 'runbooks', alerts: names }, () => [introduction, '', ...names].join('\n'));
         const name = names.find((each) => each.toLowerCase() === alert.toLowerCase());
         const text = name === undefined ? undefined : runbooks[name];
         if (text === undefined) {

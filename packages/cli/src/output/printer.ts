@@ -59,7 +59,8 @@ export function createPrinter({ stdout, stderr, env }: Io, isJson: boolean): Pri
       if (isJson) return;
       line(`\n${paint('bold', title)}`);
       if (rows.length === 0) return line('none');
-      for (const each of tableWithTitles(columns, rows, isTerminal ? stdout.columns || 80 : Infinity, paint)) line(each);
+      for (const each of tableWithTitles(columns, rows, isTerminal ? stdout.columns || 80 : Infinity, paint))
+        line(each);
     },
     note: (text, colour = 'yellow') => void stderr.write(`${paintNote(colour, manyLines(text))}\n`),
     progress: (title) => startProgress(title, stderr, env),
@@ -76,8 +77,12 @@ function tableLines<Row>(
   return tableWithTitles(columns, rows, output.columns || 80, paintFor(output, env));
 }
 
-const tableWithTitles = <Row>(columns: readonly Column<Row>[], rows: readonly Row[], width: number, paint: Paint) =>
-  renderTable(columns, rows, { columns: width, paintTitle: (title) => paint('bold', title) });
+const tableWithTitles = <Row>(
+  columns: readonly Column<Row>[],
+  rows: readonly Row[],
+  terminalWidth: number,
+  paint: Paint,
+) => renderTable(columns, rows, { columns: terminalWidth, paintTitle: (title) => paint('bold', title) });
 
 /** Formats `name   value` lines with aligned values. */
 function fieldLines(fields: readonly Field[], paint: Paint): string[] {
