@@ -192,8 +192,15 @@ describe('enterprise-api', () => {
     });
     expect(await json('keys', 'update', organization.id, key.id, '--allow-all')).toMatchObject({ ip_allowlist: null });
     expect(await run(['keys', 'revoke', organization.id, key.id, '--yes'])).toMatchObject({ code: 0 });
+    expect(await run(['orgs', 'close', organization.id], 'Alpha')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('Nothing was closed.'),
+    });
+    const closed = await run(['--json', 'orgs', 'close', organization.id, '--erase-after', '1h'], 'Beta\n');
+    expect(JSON.parse(closed.stdout)).toMatchObject({ state: 'closing', external_id: null, closed_at: null });
     const entries = await json<{ action: string; on_behalf_of: string | null }[]>('audit', '--org', organization.id);
     expect(entries.map(({ action }) => action)).toEqual([
+      'organization.closed',
       'api_key.deleted',
       'api_key.updated',
       'api_key.updated',

@@ -29,6 +29,7 @@ export const examples: Readonly<Record<string, string>> = {
   'orgs show': 'org_01jd6kz5r8e2v9qxm3c7t4b0na',
   'orgs create': 'Example --plan business',
   'orgs update': 'org_01jd6kz5r8e2v9qxm3c7t4b0na --plan enterprise',
+  'orgs close': 'org_01jd6kz5r8e2v9qxm3c7t4b0na --erase-after 30d',
   'keys list': 'org_01jd6kz5r8e2v9qxm3c7t4b0na',
   'keys show': 'org_01jd6kz5r8e2v9qxm3c7t4b0na key_01jd6kz5r8e2v9qxm3c7t4b0na',
   'keys create': 'org_01jd6kz5r8e2v9qxm3c7t4b0na --name production --scopes webhooks:read,webhooks:write',

@@ -29,6 +29,7 @@ function bothTables() {
     onEmitted: () => undefined,
     identityTokens: { publicKeys: [] },
     queue: undefined as never,
+    closings: { onClosed: () => undefined },
   };
   const emit = () => Promise.reject(new Error('no event is emitted here'));
   const producer = { emit, emitWithin: emit };

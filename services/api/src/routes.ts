@@ -30,7 +30,8 @@ import { createQueueJobsReader } from './operators/queue-jobs.ts';
 import { operatorRoutes } from './operators/routes.ts';
 import { createSendingPauses } from './operators/sending-pauses.ts';
 import { createStatsReader } from './operators/stats.ts';
-import { findExistingOrganizations } from './organizations/queries.ts';
+import type { Closings } from './organizations/closings.ts';
+import { findActiveOrganizations } from './organizations/queries.ts';
 import { organizationRoutes } from './organizations/routes.ts';
 import { createOrganizationService } from './organizations/service.ts';
 import { createCursors } from './pagination/paging.ts';
@@ -77,6 +78,7 @@ export interface InternalFeatureParts extends FeatureParts {
   identityTokens: Pick<IdentityTokens, 'publicKeys'>;
   tracing?: Tracing | undefined;
   queue: QueueBackend;
+  closings: Pick<Closings, 'onClosed'>;
 }
 
 /** The features of `/internal/v1`. */
@@ -84,14 +86,13 @@ export function internalRoutes(
   parts: InternalFeatureParts,
   { emit, emitWithin }: Pick<BatchedProducer, 'emit' | 'emitWithin'>,
 ) {
-  const { config, db, databaseClock, history, onEmitted, identityTokens, queue } = parts;
+  const { config, db, databaseClock, history, onEmitted, identityTokens, queue, closings } = parts;
   const { cursors, webhooks, deliveries, redelivery } = createSharedParts(parts);
-  const findExisting = (ids: readonly Uuid[], trx?: DatabaseTransaction) => findExistingOrganizations(trx ?? db, ids);
   return [
     ...organizationRoutes({ organizations: createOrganizationService({ db, cursors }), webhooks, deliveries }),
     ...apiKeyRoutes(createApiKeyService({ db, cursors })),
     ...operatorRoutes({
-      sendingPauses: createSendingPauses({ db, findExistingOrganizations: findExisting }),
+      sendingPauses: createSendingPauses(db),
       stats: createStatsReader({
         db,
         clock: databaseClock,
@@ -112,7 +113,9 @@ export function internalRoutes(
       createEventService({
         emit,
         emitWithin,
-        findExistingOrganizations: findExisting,
+        findActiveOrganizations: (ids: readonly Uuid[], trx?: DatabaseTransaction) =>
+          findActiveOrganizations(trx ?? db, ids),
+        onClosed: closings.onClosed,
         onEmitted,
         tracing: parts.tracing,
       }),

@@ -35,6 +35,7 @@ import { createRunOnce } from './idempotency/run-once.ts';
 import { createIdentityTokens } from './identity/identity-tokens.ts';
 import { createApiMetrics } from './metrics.ts';
 import { documentRoute } from './openapi/document-route.ts';
+import { followClosings } from './organizations/closings.ts';
 import { referenceRoute } from './reference/route.ts';
 import { openHistoryReads } from './replica/history-reads.ts';
 import { internalRoutes, publicRoutes } from './routes.ts';
@@ -123,7 +124,8 @@ async function openEvents(parts: Awaited<ReturnType<typeof openChecks>>) {
     onOpened: metrics.streamOpened,
     onEnded: metrics.streamEnded,
   });
-  const notifyOfChange = await openChangeFeed(parts, config, [keyCache, stream]);
+  const closings = followClosings(db, parts);
+  const notifyOfChange = await openChangeFeed(parts, config, [keyCache, stream, closings]);
   stream.notifier.connect(notifyOfChange);
   const jobs = createJobProducer(parts.queue, 'fanOut', createLimitedWarning(log, 'queue unavailable'));
   closers.add('event queue', () => jobs.close());
@@ -136,7 +138,7 @@ async function openEvents(parts: Awaited<ReturnType<typeof openChecks>>) {
     producer.notify(events);
   };
   const transactAs = createTransact({ db, log, notify: notifyOfChange, onEmitted: onCommitted });
-  return { ...parts, horizon, limits, stream, eventStream: stream.service, producer, onEmitted, transactAs };
+  return { ...parts, closings, horizon, limits, stream, eventStream: stream.service, producer, onEmitted, transactAs };
 }
 type Parts = Awaited<ReturnType<typeof openEvents>>;
 
@@ -156,6 +158,7 @@ async function listenOnBoth(parts: Parts): Promise<RunningApi> {
     onPermit: metrics.upstreamPermit,
   });
   closers.add('forwarder', async () => forwarder.close());
+  parts.closings.onClosed(forwarder.cutOrganization);
   const common = { log, trustedProxies: config.trustedProxies };
   const internalPlace = { ...config.internal, ...common, setting: 'INTERNAL_HOST and INTERNAL_PORT' };
   const internal = await listen(internalApp(parts, table), internalPlace);

@@ -78,8 +78,9 @@ async function handleJob<Name extends JobName>(name: Name, job: Job, handlers: J
     const trace = job.opts.telemetry?.metadata;
     await handlers[name](parsed.data as JobData<Name>, trace === undefined ? undefined : parseTraceparent(trace));
   } catch (error) {
-    if (error instanceof UnprocessableJobError) throw new UnrecoverableError(error.message);
-    throw error;
+    if (!(error instanceof UnprocessableJobError)) throw error;
+    if (error.keptData !== undefined) await job.updateData(error.keptData);
+    throw new UnrecoverableError(error.message);
   }
 }
 

@@ -1,6 +1,8 @@
 import { type Command, Option } from 'commander';
 import type { Context } from '../context.ts';
 import { Failure } from '../failure.ts';
+import { askText } from '../input/ask.ts';
+import { durationMs } from '../input/values.ts';
 import { internalApiOf } from '../internal/client.ts';
 import type { Organization } from '../internal/types.ts';
 import { organizationColumns, organizationFields } from '../present/internal.ts';
@@ -18,6 +20,7 @@ export const addOrganizationCommands: CommandModule = (program, open) => {
   const organizations = program.command('orgs').description('organizations and their plans (internal)');
   addReading(organizations, open);
   addChanging(organizations, open);
+  addClosing(organizations, open);
 };
 
 interface ListOptions extends PagingOptions {
@@ -91,6 +94,29 @@ function addChanging(organizations: Command, open: Open): void {
           fields,
         );
         context.printer.object(organization, organizationFields(organization));
+      }),
+    );
+}
+
+function addClosing(organizations: Command, open: Open): void {
+  organizations
+    .command('close')
+    .description('close an organization for good, and erase its data; asks for its name')
+    .argument('<id>', 'org_…')
+    .option('--erase-after <duration>', 'how long its data is kept, such as 0s or 30d (default: 0s)', durationMs)
+    .option('--actor <name>', 'the person who asked for this, for the audit log')
+    .action(
+      action<{ eraseAfter?: number }>(open, async (context, { eraseAfter }, id) => {
+        const api = internalApiOf(context);
+        const organizationPath = `${path}/${encodeURIComponent(id)}`;
+        const { name } = await api.get<Organization>(organizationPath);
+        if (name !== null && (await askText(context.io, `Type the organization's name to close it: `)) !== name)
+          throw new Failure('usage', "That is not the organization's name.", 'Nothing was closed.');
+        const closed = await api.post<Organization>(`${organizationPath}/close`, {
+          confirm: id,
+          ...(eraseAfter !== undefined && { erase_after: Math.round(eraseAfter / 1_000) }),
+        });
+        context.printer.object(closed, organizationFields(closed));
       }),
     );
 }

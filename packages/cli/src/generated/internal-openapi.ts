@@ -8,8 +8,8 @@ export interface components {
         ApiKey: {
             /** @description Id of the API key. */
             id: string;
-            /** @description A name for people. */
-            name: string;
+            /** @description A name for people; null if the organization is closed. */
+            name: string | null;
             /** @description The beginning of the key, by which its owner knows it. */
             key_prefix: string;
             /** @description What the key may do. */
@@ -81,8 +81,8 @@ export interface components {
             error_message: string | null;
             /** @description The first 4 KiB of a body that is text. */
             response_body: string | null;
-            /** @description Where the request went. */
-            url: string;
+            /** @description Where the request went; null if the organization is closed. */
+            url: string | null;
             /** @description How long each part took, in milliseconds; null for parts that a reused connection skips. */
             timings: {
                 /** @description Resolving the host name. */
@@ -104,7 +104,7 @@ export interface components {
          * @description What was done.
          * @enum {string}
          */
-        AuditAction: "organization.created" | "organization.updated" | "api_key.created" | "api_key.updated" | "api_key.deleted" | "webhook.created" | "webhook.updated" | "webhook.secret_rotated" | "webhook.deleted" | "webhook.disabled" | "webhook.tested" | "webhook.replayed" | "delivery.retried" | "sending.paused" | "sending.resumed";
+        AuditAction: "organization.created" | "organization.updated" | "organization.closed" | "api_key.created" | "api_key.updated" | "api_key.deleted" | "webhook.created" | "webhook.updated" | "webhook.secret_rotated" | "webhook.deleted" | "webhook.disabled" | "webhook.tested" | "webhook.replayed" | "delivery.retried" | "sending.paused" | "sending.resumed";
         /** @description A change of an organization, a key, a webhook, a delivery or the sending of deliveries: what, by whom, and when. */
         AuditEntry: {
             /** @description Id of the audit entry. */
@@ -162,6 +162,15 @@ export interface components {
             /** @description `cursor` of the next page; null when there is none. */
             next_cursor: string | null;
         };
+        CloseOrganization: {
+            /** @description The id of the organization again. */
+            confirm: string;
+            /**
+             * @description After how many seconds the organization's data is erased.
+             * @default 0
+             */
+            erase_after?: number;
+        };
         CreateApiKey: {
             /** @description A name for people. */
             name: string;
@@ -187,8 +196,8 @@ export interface components {
         CreatedApiKey: {
             /** @description Id of the API key. */
             id: string;
-            /** @description A name for people. */
-            name: string;
+            /** @description A name for people; null if the organization is closed. */
+            name: string | null;
             /** @description The beginning of the key, by which its owner knows it. */
             key_prefix: string;
             /** @description What the key may do. */
@@ -618,12 +627,22 @@ export interface components {
              * @constant
              */
             object: "organization";
-            /** @description A name for people. */
-            name: string;
+            /** @description A name for people; null if the organization is closed. */
+            name: string | null;
             /** @description Its plan. */
             plan: components["schemas"]["Plan"];
             /** @description The caller's own id of the organization. */
             external_id: string | null;
+            /**
+             * @description `closing`: nothing works for it any more, and its data will be erased; `closed`: its data is erased.
+             * @enum {string}
+             */
+            state: "active" | "closing" | "closed";
+            /**
+             * Format: date-time
+             * @description When its data was erased; null unless it is closed.
+             */
+            closed_at: string | null;
             /**
              * Format: date-time
              * @description When the organization was created.

@@ -12,6 +12,13 @@ export async function askSecret(io: Io, question: string): Promise<string> {
   }
 }
 
+/** Asks for a line of text. Without a terminal, reads a line of standard input. */
+export async function askText(io: Io, question: string): Promise<string> {
+  if (!io.stdin.isTTY) return firstLine(await readAll(io));
+  io.stderr.write(question);
+  return (await readVisible(io)).trim();
+}
+
 /**
  * Asks a yes/no question.
  *

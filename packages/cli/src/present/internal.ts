@@ -5,26 +5,29 @@ import { orDash, time } from './format.ts';
 
 export const organizationColumns: Column<Organization>[] = [
   { title: 'ID', text: ({ id }) => id },
-  { title: 'NAME', text: ({ name }) => name, isElastic: true },
+  { title: 'NAME', text: ({ name }) => orDash(name), isElastic: true },
   { title: 'PLAN', text: ({ plan }) => plan },
+  { title: 'STATE', text: ({ state }) => state },
   { title: 'EXTERNAL ID', text: ({ external_id }) => orDash(external_id), isElastic: true },
   { title: 'CREATED (UTC)', text: ({ created_at }) => time(created_at) },
 ];
 
 export function organizationFields(organization: Organization): Field[] {
-  const { id, name, plan, external_id, created_at } = organization;
+  const { id, name, plan, external_id, state, closed_at, created_at } = organization;
   return [
     ['id', id],
-    ['name', name],
+    ['name', orDash(name)],
     ['plan', plan],
+    ['state', state],
     ['external id', orDash(external_id)],
     ['created', time(created_at)],
+    ['closed', closed_at === null ? undefined : time(closed_at)],
   ];
 }
 
 export const keyColumns: Column<ApiKey>[] = [
   { title: 'ID', text: ({ id }) => id },
-  { title: 'NAME', text: ({ name }) => name, isElastic: true },
+  { title: 'NAME', text: ({ name }) => orDash(name), isElastic: true },
   { title: 'BEGINS WITH', text: ({ key_prefix }) => key_prefix },
   { title: 'SCOPES', text: ({ scopes }) => scopes.join(', '), isElastic: true },
   { title: 'EXPIRES', text: ({ expires_at }) => time(expires_at) },
@@ -35,7 +38,7 @@ export function keyFields(key: ApiKey): Field[] {
   return [
     ['id', key.id],
     ['organization', key.organization_id],
-    ['name', key.name],
+    ['name', orDash(key.name)],
     ['begins with', key.key_prefix],
     ['scopes', key.scopes.join(', ')],
     ['addresses', key.ip_allowlist === null ? 'any' : key.ip_allowlist.join(', ')],

@@ -97,8 +97,8 @@ export interface components {
             error_message: string | null;
             /** @description The first 4 KiB of a body that is text. */
             response_body: string | null;
-            /** @description Where the request went. */
-            url: string;
+            /** @description Where the request went; null if the organization is closed. */
+            url: string | null;
             /** @description How long each part took, in milliseconds; null for parts that a reused connection skips. */
             timings: {
                 /** @description Resolving the host name. */

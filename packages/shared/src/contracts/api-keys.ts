@@ -64,6 +64,7 @@ const keyExample = {
 
 const apiKeyFields = z.strictObject({
   ...keyShape,
+  name: z.string().nullable().describe('A name for people; null if the organization is closed.'),
   object: z.literal('api_key'),
   organization_id: publicIdSchema('org'),
 });

@@ -19,6 +19,7 @@ export type AuditObjectType = keyof typeof auditObjectPrefixes;
 export const auditActions = [
   'organization.created',
   'organization.updated',
+  'organization.closed',
   'api_key.created',
   'api_key.updated',
   'api_key.deleted',

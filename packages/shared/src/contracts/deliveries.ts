@@ -177,7 +177,7 @@ export const attemptSchema = z
     error: attemptErrorSchema.nullable().describe('Why the attempt failed; null if it succeeded.'),
     error_message: z.string().nullable().describe('The cause of the failure, in words, for the owner of the receiver.'),
     response_body: z.string().nullable().describe('The first 4 KiB of a body that is text.'),
-    url: z.string().describe('Where the request went.'),
+    url: z.string().nullable().describe('Where the request went; null if the organization is closed.'),
     timings: z
       .strictObject({
         dns_ms: millisecondsSchema.describe('Resolving the host name.'),

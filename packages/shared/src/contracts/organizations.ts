@@ -23,6 +23,19 @@ export type CreateOrganization = z.output<typeof createOrganizationSchema>;
 export const updateOrganizationSchema = changesSchema('UpdateOrganization', settableFields, { plan: 'business' });
 export type UpdateOrganization = z.output<typeof updateOrganizationSchema>;
 
+export const closeOrganizationSchema = z
+  .strictObject({
+    confirm: z.string().describe('The id of the organization again.'),
+    erase_after: z
+      .int()
+      .min(0)
+      .max(2_592_000)
+      .default(0)
+      .describe("After how many seconds the organization's data is erased."),
+  })
+  .meta({ id: 'CloseOrganization', examples: [{ confirm: exampleId('org'), erase_after: 604_800 }] });
+export type CloseOrganization = z.output<typeof closeOrganizationSchema>;
+
 export const listOrganizationsQuerySchema = z.strictObject({
   ...pageQueryShape,
   external_id: externalIdSchema.optional(),
@@ -33,9 +46,13 @@ export const organizationSchema = z
   .strictObject({
     id: publicIdSchema('org'),
     object: z.literal('organization'),
-    name: z.string().describe('A name for people.'),
+    name: z.string().nullable().describe('A name for people; null if the organization is closed.'),
     plan: planSchema.describe('Its plan.'),
     external_id: z.string().nullable().describe("The caller's own id of the organization."),
+    state: z
+      .enum(['active', 'closing', 'closed'])
+      .describe('`closing`: nothing works for it any more, and its data will be erased; `closed`: its data is erased.'),
+    closed_at: timestampSchema.nullable().describe('When its data was erased; null unless it is closed.'),
     created_at: timestampSchema.describe('When the organization was created.'),
   })
   .meta({
@@ -48,6 +65,8 @@ export const organizationSchema = z
         name: 'Example',
         plan: 'enterprise',
         external_id: 'customer-17',
+        state: 'active',
+        closed_at: null,
         created_at: '2026-11-21T07:00:00.000Z',
       },
     ],

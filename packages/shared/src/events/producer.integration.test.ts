@@ -175,6 +175,15 @@ describe.each(queueBackends())('the producer of an internal service, queue on $n
     expect(event1?.duplicate).toBe(false);
   });
 
+  it('refuses a closed organization like an unknown one', async () => {
+    const closed = await insertOrganization(db);
+    await db.updateTable('organizations').set({ state: 'closing' }).where('id', '=', closed).execute();
+    const organization_id = toPublicId('org', closed);
+    const emitting = producer.transaction(own, (_trx, emit) => emit(event({ organization_id })));
+    await expect(emitting).rejects.toThrow(UnknownOrganizationError);
+    await expect(emitting).rejects.toMatchObject({ organizationIds: [organization_id] });
+  });
+
   it('refuses an event that does not satisfy the contract before anything is written', async () => {
     const emitting = producer.transaction(own, (_trx, emit) => emit([event({ id: 'valid' }), event({ data: {} })]));
     await expect(emitting).rejects.toThrow('batch_id');

@@ -36,7 +36,7 @@ export interface EventProducer {
    * @param events one or many. If events in one call share an `id`, only the first is written; the others are
    *   duplicates
    * @throws ZodError if an event violates the contract. Nothing was written, and the transaction stays usable
-   * @throws UnknownOrganizationError if an organization does not exist. Nothing was written, and the transaction stays
+   * @throws UnknownOrganizationError if an organization does not exist or is closed. Nothing was written, and the transaction stays
    *   usable
    * @throws TypeError if `trx` is not a transaction, because the events would persist even if the caller's writes
    *   failed
@@ -79,7 +79,7 @@ export type EmitInTransaction = (
 
 export class UnknownOrganizationError extends Error {
   override readonly name = 'UnknownOrganizationError';
-  /** The public ids that do not exist, without duplicates. */
+  /** The public ids that do not exist or are closed, without duplicates. */
   readonly organizationIds: readonly string[];
 
   constructor(organizationIds: readonly string[]) {
@@ -166,6 +166,6 @@ async function writeInTransaction(
 async function requireOrganizations<DB>(trx: Transaction<DB>, ids: ReadonlySet<Uuid>): Promise<void> {
   const { rows } = await sql<{ id: Uuid }>`
     select x.id from unnest(${[...ids]}::uuid[]) as x(id)
-    where not exists (select from organizations o where o.id = x.id) order by x.id`.execute(trx);
+    where not exists (select from organizations o where o.id = x.id and o.state = 'active') order by x.id`.execute(trx);
   if (rows.length > 0) throw new UnknownOrganizationError(rows.map(({ id }) => toPublicId('org', id)));
 }

@@ -239,6 +239,8 @@ export interface IdempotencyKeysTable {
   /** SHA-256 of organization, key, method and path. */
   id: Buffer;
   organization_id: Uuid;
+  /** The organization that the answer to an internal caller shows. */
+  about_organization_id: Generated<Uuid | null>;
   /** SHA-256 of the request. The same key with another request is refused. */
   fingerprint: Buffer;
   status: number;
@@ -249,7 +251,7 @@ export interface IdempotencyKeysTable {
   created_at: Generated<Date>;
 }
 
-/** A row for each action in `auditActions`. No statement updates a row. */
+/** A row for each action in `auditActions`. Only the erasure of a closed organization updates a row. */
 export interface AuditLogTable {
   id: Uuid;
   actor: string;

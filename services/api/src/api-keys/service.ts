@@ -12,6 +12,7 @@ import { newUuid, toPublicId, type Uuid } from '@enterprise-api/shared/runtime';
 import { canonicalCidr } from '@enterprise-api/shared/security';
 import { generateKey, keyPrefix } from '../auth/key-format.ts';
 import { fieldChanges, noFieldChanges } from '../core/field-changes.ts';
+import { requireActive } from '../core/require-active.ts';
 import type { Transact } from '../core/unit-of-work.ts';
 import { invalid, isProblem, type Problem, problem } from '../http/problem.ts';
 import { type Cursors, type PageQuestion, paginate } from '../pagination/paging.ts';
@@ -57,6 +58,8 @@ export function createApiKeyService({ db, cursors }: { db: Database; cursors: Cu
       return transact(async ({ trx, changed }) => {
         const before = await lockKey(trx, name);
         if (before === undefined) return problem('not_found');
+        const refused = await requireActive(trx, before.organization_id);
+        if (refused !== undefined) return refused;
         const { id } = before;
         const shown = present(await updateKey(trx, id, { ...input, ip_allowlist }));
         const fields = fieldChanges(present(before), shown, auditedFields);
@@ -71,6 +74,8 @@ export function createApiKeyService({ db, cursors }: { db: Database; cursors: Cu
         const before = await lockKey(trx, name);
         if (before === undefined) return problem('not_found');
         const { id, organization_id: organizationId } = before;
+        const refused = await requireActive(trx, organizationId);
+        if (refused !== undefined) return refused;
         await revokeKey(trx, id);
         await changed({ action: 'api_key.deleted', objectId: id, organizationId, ...noFieldChanges });
         return undefined;
@@ -81,7 +86,8 @@ export function createApiKeyService({ db, cursors }: { db: Database; cursors: Cu
 /** @param input with a canonical allowlist */
 function createKey(transact: Transact, organizationId: Uuid, input: CreateApiKey): Promise<CreatedApiKey | Problem> {
   return transact(async ({ trx, changed }) => {
-    if (!(await organizationExists(trx, organizationId))) return problem('not_found');
+    const refused = await requireActive(trx, organizationId);
+    if (refused !== undefined) return refused;
     const { secret, publicId } = generateKey(randomBytes);
     const row = await insertKey(trx, organizationId, {
       id: newUuid(),
@@ -119,7 +125,7 @@ function present(row: KeyRow): ApiKey {
     id: toPublicId('key', row.id),
     object: 'api_key',
     organization_id: toPublicId('org', row.organization_id),
-    name: row.name,
+    name: row.name || null,
     key_prefix: keyPrefix(row.public_id),
     scopes: row.scopes as Scope[],
     ip_allowlist: row.ip_allowlist,

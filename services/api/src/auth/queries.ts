@@ -16,7 +16,7 @@ export interface StoredKey {
   organization: { id: Uuid; name: string; plan: Plan };
 }
 
-/** Finds a key by its SHA-256. Only this query takes no organization, because the key's row names it. */
+/** Finds a key of an active organization by its SHA-256. Only this query takes no organization, because the key's row names it. */
 export async function findKeyByHash(db: Database, hash: Buffer): Promise<StoredKey | null> {
   const row = await db
     .selectFrom('api_keys')
@@ -25,6 +25,7 @@ export async function findKeyByHash(db: Database, hash: Buffer): Promise<StoredK
     .select(['organizations.name as organization_name', 'organizations.plan'])
     .where('hash', '=', hash)
     .where('revoked_at', 'is', null)
+    .where('organizations.state', '=', 'active')
     .executeTakeFirst();
   if (row === undefined) return null;
   return {

@@ -71,7 +71,7 @@ function presentAttempt(row: AttemptRow): Attempt {
     error: row.error as AttemptError | null,
     error_message: row.error_message,
     response_body: row.excerpt,
-    url: row.url,
+    url: row.url || null,
     timings: {
       dns_ms: row.dns_ms,
       connect_ms: row.connect_ms,

@@ -20,7 +20,8 @@ async function spanOfEmission(emitWithin: () => Promise<WrittenEvent[]>): Promis
   const events = createEventService({
     emit: async () => [written],
     emitWithin,
-    findExistingOrganizations: async (ids) => [...ids],
+    findActiveOrganizations: async (ids) => [...ids],
+    onClosed: () => undefined,
     onEmitted: () => undefined,
     tracing,
   });

@@ -12,12 +12,14 @@ import type { Tracing } from '@enterprise-api/shared/tracing';
 import type { Transact } from '../core/unit-of-work.ts';
 import type { EventNotifier } from '../event-stream/event-notifier.ts';
 import { invalid, type Problem } from '../http/problem.ts';
+import type { Closings } from '../organizations/closings.ts';
 import { writeWithSpans } from './emission-spans.ts';
 
 export interface EventServiceOptions {
   emit: BatchedProducer['emit'];
   emitWithin: BatchedProducer['emitWithin'];
-  findExistingOrganizations: (ids: readonly Uuid[], trx?: DatabaseTransaction) => Promise<Uuid[]>;
+  findActiveOrganizations: (ids: readonly Uuid[], trx?: DatabaseTransaction) => Promise<Uuid[]>;
+  onClosed: Closings['onClosed'];
   /** Called with the events of a request that has no transaction of its own. */
   onEmitted: (events: readonly WrittenEvent[]) => void;
   tracing: Tracing | undefined;
@@ -33,7 +35,7 @@ type Emission = Promise<{ data: EmittedEvent[] } | Problem>;
 
 export function createEventService(options: EventServiceOptions) {
   const { emit, emitWithin, onEmitted, tracing } = options;
-  const findMissing = createOrganizationDirectory(options.findExistingOrganizations);
+  const findMissing = createOrganizationDirectory(options);
 
   const refuseUnknown = async (body: EmitRequest, trx?: DatabaseTransaction): Promise<Problem | null> => {
     const organizations = eventsOf(body).map((event) => fromPublicId('org', event.organization_id) ?? '');
@@ -106,18 +108,19 @@ function eventsOf(body: EmitRequest): readonly EmitEvent[] {
 
 function unknownOrganization(index: number | null): ErrorDetail {
   const path = index === null ? 'organization_id' : `events[${index}].organization_id`;
-  return { location: 'body', path, code: 'not_found', message: 'is not a known organization' };
+  return { location: 'body', path, code: 'not_found', message: 'is not an active organization' };
 }
 
 /** Maximum number of cached organizations. Each further organization costs a query per request. */
 const maxKnown = 100_000;
 
-/**
- * Finds the organizations that do not exist. Existing ones are cached without expiry, because organizations are never
- * deleted.
- */
-function createOrganizationDirectory(find: EventServiceOptions['findExistingOrganizations']) {
+/** Finds the organizations that do not exist or are closed. The others are cached until they are closed. */
+function createOrganizationDirectory({
+  findActiveOrganizations: find,
+  onClosed,
+}: Pick<EventServiceOptions, 'findActiveOrganizations' | 'onClosed'>) {
   const known = new Set<Uuid>();
+  onClosed((id) => known.delete(id));
   return async (ids: ReadonlySet<Uuid>, trx?: DatabaseTransaction): Promise<ReadonlySet<Uuid>> => {
     const missing = new Set([...ids].filter((id) => !known.has(id)));
     if (missing.size === 0) return missing;

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Area } from '@enterprise-api/shared/contracts';
-import type { Clock } from '@enterprise-api/shared/runtime';
+import type { Clock, Uuid } from '@enterprise-api/shared/runtime';
 import type { Span, Tracing } from '@enterprise-api/shared/tracing';
 import { createKeyedSemaphore } from '../core/keyed-semaphore.ts';
 import { invalidHeader, type Problem, problem } from '../http/problem.ts';
@@ -58,6 +58,7 @@ interface ForwardedCall {
 /** Forwards requests to their areas' upstreams. Answers requests that it refuses or whose upstream fails. */
 export interface Forwarder extends AreaForwarder<{ key: TokenSubject }> {
   cutAll(): void;
+  cutOrganization(id: Uuid): void;
   close(): void;
 }
 
@@ -71,7 +72,7 @@ interface Target {
 export function createForwarder(options: ForwarderOptions): Forwarder {
   const targets = createTargets(options);
   const { tryAcquire, release } = createKeyedSemaphore(options.limits.concurrency);
-  const underWay = new Set<Exchange>();
+  const underWay = new Map<Exchange, Uuid>();
   const pass = async (request: Received, response: ServerResponse, call: ForwardedCall): Promise<Problem | null> => {
     const target = targets.get(call.area);
     if (target === undefined) return problem('not_found');
@@ -90,7 +91,7 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
       const headers = await headersTo(request, call, options, span);
       if (awaitsContinue(request) && !request.complete) response.writeContinue();
       const exchange = new Exchange({ ...exchangeOptions(request, call, target, options), response, headers });
-      underWay.add(exchange);
+      underWay.set(exchange, call.key.organization.id);
       response.once('close', () => underWay.delete(exchange));
       return await run(exchange, call, options, span);
     } finally {
@@ -105,7 +106,10 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
       if (found !== null) sendProblem(response, found);
     },
     cutAll: () => {
-      for (const exchange of underWay) exchange.cut();
+      for (const exchange of underWay.keys()) exchange.cut();
+    },
+    cutOrganization: (id) => {
+      for (const [exchange, owner] of underWay) if (owner === id) exchange.cut();
     },
     close: () => {
       for (const { pool } of targets.values()) pool.close();

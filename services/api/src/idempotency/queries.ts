@@ -1,4 +1,5 @@
 import type { Database, DatabaseTransaction } from '@enterprise-api/shared/ledger';
+import type { Uuid } from '@enterprise-api/shared/runtime';
 import { sql } from 'kysely';
 
 export interface StoredAnswerRow {
@@ -11,6 +12,7 @@ export interface StoredAnswerRow {
 export interface NewAnswerRow extends StoredAnswerRow {
   id: Buffer;
   organization_id: string;
+  about_organization_id: Uuid | null;
 }
 
 /**

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { ErrorCode } from '@enterprise-api/shared/contracts';
 import type { DatabaseTransaction } from '@enterprise-api/shared/ledger';
+import { fromPublicId, type Uuid } from '@enterprise-api/shared/runtime';
 import { type SecretBox, SecretUnavailableError } from '@enterprise-api/shared/security';
 import type { Transact } from '../core/unit-of-work.ts';
 import { isProblem, type Problem, problem } from '../http/problem.ts';
@@ -99,10 +100,16 @@ function toRow(request: IdempotentRequest, id: Buffer, answer: Answer, box: Pick
   return {
     id,
     organization_id: request.ownerId,
+    about_organization_id: organizationIn(`${request.path} ${headers.Location ?? ''}`),
     status,
     headers,
     body_sealed: body === null ? null : box.seal(body, sealContextOf(request, id)),
   };
+}
+
+/** Finds the organization that an internal answer shows: the path names it, or `Location` if the request created it. */
+function organizationIn(text: string): Uuid | null {
+  return fromPublicId('org', /org_[0-9a-z]{26}/.exec(text)?.[0] ?? '');
 }
 
 function replay(stored: StoredAnswerRow, context: string, box: Pick<SecretBox, 'open'>): Answer | Problem {

@@ -57,7 +57,7 @@ export function operatorRoutes({
       description:
         'Pauses all deliveries, or those of one organization. Every worker acts on it within 5 s. Running attempts end and are ' +
         'recorded, and no other attempt begins or is used up. Events are accepted, deliveries are created, and streams continue.',
-      errors: ['not_found'],
+      errors: ['not_found', 'conflict'],
       body: setSendingSchema,
       response: sendingSchema,
       handle: ({ body, transact }) => sendingPauses.set(transact, body),

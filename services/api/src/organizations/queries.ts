@@ -5,7 +5,7 @@ import { sql } from 'kysely';
 import type { PageQuestion } from '../pagination/paging.ts';
 import { isAfter, positionOf } from '../pagination/sql-paging.ts';
 
-const columns = ['id', 'name', 'plan', 'external_id', 'created_at'] as const;
+const columns = ['id', 'name', 'plan', 'external_id', 'state', 'closed_at', 'created_at'] as const;
 
 export type OrganizationRow = Pick<Row<'organizations'>, (typeof columns)[number]>;
 
@@ -63,7 +63,47 @@ export async function updateOrganization(
     .executeTakeFirstOrThrow();
 }
 
-export async function findExistingOrganizations(db: Database, ids: readonly Uuid[]): Promise<Uuid[]> {
-  const rows = await db.selectFrom('organizations').select('id').where('id', 'in', ids).execute();
+/** A process that missed the notification accepts requests for 5 s longer. The erasure must include their data. */
+const erasedAtEarliestSeconds = 10;
+
+/** Frees the external id at once. */
+export async function closeOrganization(
+  trx: DatabaseTransaction,
+  id: Uuid,
+  eraseAfterSeconds: number,
+): Promise<OrganizationRow> {
+  const seconds = Math.max(eraseAfterSeconds, erasedAtEarliestSeconds);
+  const eraseAt = sql<Date>`clock_timestamp() + make_interval(secs => ${seconds})`;
+  return trx
+    .updateTable('organizations')
+    .set({ state: 'closing', external_id: null, erase_at: eraseAt })
+    .where('id', '=', id)
+    .returning(columns)
+    .executeTakeFirstOrThrow();
+}
+
+/** Deletes the webhooks, so that workers start no attempt, cancel pending deliveries and create no others. */
+export async function deleteWebhooks(trx: DatabaseTransaction, id: Uuid): Promise<Uuid[]> {
+  const { rows } = await sql<{ id: Uuid }>`
+    update webhooks set state = 'deleted', secret_sealed = null, previous_secret_sealed = null,
+      previous_secret_expires_at = null, version = version + 1, updated_at = clock_timestamp()
+    where organization_id = ${id} and state <> 'deleted' returning id`.execute(trx);
+  return rows.map((row) => row.id);
+}
+
+export async function findActiveOrganizations(db: Database, ids: readonly Uuid[]): Promise<Uuid[]> {
+  const rows = await db
+    .selectFrom('organizations')
+    .select('id')
+    .where('id', 'in', ids)
+    .where('state', '=', 'active')
+    .execute();
+  return rows.map((row) => row.id);
+}
+
+/** The organizations that were closed recently, or whose data is not due to be erased yet. */
+export async function findRecentlyClosed(db: Database): Promise<Uuid[]> {
+  const { rows } = await sql<{ id: Uuid }>`
+    select id from organizations where erase_at > now() - interval '1 hour'`.execute(db);
   return rows.map((row) => row.id);
 }

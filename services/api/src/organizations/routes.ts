@@ -1,4 +1,5 @@
 import {
+  closeOrganizationSchema,
   createOrganizationSchema,
   deliverySchema,
   listDeliveriesQuerySchema,
@@ -78,6 +79,21 @@ export function organizationRoutes({
       body: updateOrganizationSchema,
       response: organizationSchema,
       handle: ({ ids, body, transact }) => organizations.update(transact, ids.id, body),
+    }),
+    defineRoute({
+      endpoint: 'POST /internal/v1/organizations/{id}/close',
+      operationId: 'closeOrganization',
+      tag: 'Organizations',
+      summary: 'Close an organization',
+      description:
+        'Within a second, its keys are refused, its streams and forwarded answers end, no attempt starts, and no event is ' +
+        'accepted. After `erase_after`, its data is erased. Nothing reopens it. Changes of a closed organization are 409 `conflict`.',
+      ids: { id: 'org' },
+      exists: ({ ids, trx }) => organizations.exists(trx, ids.id),
+      body: closeOrganizationSchema,
+      success: 'accepted',
+      response: organizationSchema,
+      handle: ({ ids, body, transact }) => organizations.close(transact, ids.id, body),
     }),
     defineRoute({
       endpoint: 'GET /internal/v1/organizations/{id}/webhooks',

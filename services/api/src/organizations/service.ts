@@ -1,4 +1,5 @@
 import type {
+  CloseOrganization,
   CreateOrganization,
   ListOrganizationsQuery,
   Organization,
@@ -7,10 +8,13 @@ import type {
 import type { Database, DatabaseTransaction } from '@enterprise-api/shared/ledger';
 import { newUuid, toPublicId, type Uuid } from '@enterprise-api/shared/runtime';
 import { fieldChanges } from '../core/field-changes.ts';
+import { organizationClosed } from '../core/require-active.ts';
 import type { Transact } from '../core/unit-of-work.ts';
-import { type Problem, problem } from '../http/problem.ts';
+import { invalid, type Problem, problem } from '../http/problem.ts';
 import { type Cursors, type PageQuestion, paginate } from '../pagination/paging.ts';
 import {
+  closeOrganization,
+  deleteWebhooks,
   findByExternalId,
   findOrganization,
   insertOrganization,
@@ -37,6 +41,8 @@ export function createOrganizationService({ db, cursors }: { db: Database; curso
         return shown;
       }),
 
+    exists: async (trx: DatabaseTransaction, id: Uuid) => (await findOrganization(trx, id)) !== undefined,
+
     list: ({ external_id, ...request }: ListOrganizationsQuery) => {
       const scope = { list: 'organizations', organizationId: null, filters: { external_id } };
       const ask = (page: PageQuestion) => listOrganizations(db, page, external_id);
@@ -52,14 +58,33 @@ export function createOrganizationService({ db, cursors }: { db: Database; curso
       transact(async ({ trx, changed }) => {
         const before = await lockOrganization(trx, id);
         if (before === undefined) return problem('not_found');
+        if (before.state !== 'active') return organizationClosed;
         if (await isTaken(trx, changes.external_id, id)) return externalIdTaken;
         const shown = present(await updateOrganization(trx, id, changes));
         const fields = fieldChanges(present(before), shown, auditedFields);
         await changed({ action: 'organization.updated', objectId: id, organizationId: id, ...fields });
         return shown;
       }),
+
+    close: (transact: Transact, id: Uuid, input: CloseOrganization): Promise<Organization | Problem> | Problem => {
+      if (input.confirm !== toPublicId('org', id)) return notConfirmed;
+      return transact(async ({ trx, changed, due }) => {
+        const before = await lockOrganization(trx, id);
+        if (before === undefined) return problem('not_found');
+        if (before.state !== 'active') return present(before);
+        const shown = present(await closeOrganization(trx, id, input.erase_after));
+        for (const webhookId of await deleteWebhooks(trx, id)) due(webhookId);
+        const fields = fieldChanges(present(before), shown, ['external_id', 'state']);
+        await changed({ action: 'organization.closed', objectId: id, organizationId: id, ...fields });
+        return shown;
+      });
+    },
   };
 }
+
+const notConfirmed = invalid([
+  { location: 'body', path: 'confirm', code: 'invalid_value', message: 'must be the id of the organization' },
+]);
 
 const externalIdTaken = problem('conflict', { message: 'Another organization has this external_id.' });
 
@@ -79,9 +104,11 @@ function present(row: OrganizationRow): Organization {
   return {
     id: toPublicId('org', row.id),
     object: 'organization',
-    name: row.name,
+    name: row.name || null,
     plan: row.plan,
     external_id: row.external_id,
+    state: row.state,
+    closed_at: row.closed_at?.toISOString() ?? null,
     created_at: row.created_at.toISOString(),
   };
 }

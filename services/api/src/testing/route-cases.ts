@@ -47,8 +47,12 @@ export function createRouteCases(
     const isInternal = route.path.startsWith('/internal/');
     const key = isInternal ? internalKey(api, draft.caller) : await keyOf(draft.caller, route);
     let path = route.path;
-    for (const [name, kind] of Object.entries(route.ids))
-      path = path.replace(`{${name}}`, await idOf(kind, draft, fresh));
+    const isClosing = route.path.endsWith('/close');
+    for (const [name, kind] of Object.entries(route.ids)) {
+      const id = await idOf(isClosing && draft.id === 'known' ? 'closed' : kind, draft, fresh);
+      path = path.replace(`{${name}}`, id);
+      if (isClosing && typeof body === 'string') body = body.replace(/(?<="confirm":")\w*/, id);
+    }
     const target = path + (draft.query === '' ? '' : `?${draft.query}`);
     const url = (isInternal ? api.internalUrl : api.publicUrl) + target;
     const headers = {
@@ -173,6 +177,8 @@ function createObjects(api: TestApi, keyOf: ReturnType<typeof createKeys>) {
   const plain: Caller = { key: 'good', elsewhere: false, starter: false, overLimit: false, withoutScope: false };
   const make = async (kind: string, key: string, organizationId: string): Promise<string> => {
     if (kind === 'org') return organizationId;
+    // All other requests need their organization.
+    if (kind === 'closed') return (await api.createOrganization()).id;
     if (kind === 'key') return (await api.createKey({ organizationId })).id;
     const body = JSON.stringify({ url: 'https://hooks.example.com/in', events: ['*'] });
     const headers = { Authorization: `Bearer ${key}`, 'X-Forwarded-For': home, 'Content-Type': 'application/json' };
@@ -200,7 +206,7 @@ function createObjects(api: TestApi, keyOf: ReturnType<typeof createKeys>) {
     if (draft.id === 'malformed') return `${kind}_nonsense`;
     if (draft.id === 'unknown') return toPublicId(kind, newUuid());
     if (draft.id === 'foreign') return once(made, `foreign ${kind}`, () => foreign(kind));
-    return fresh && kind !== 'org' ? mine(kind) : once(made, kind, () => mine(kind));
+    return fresh && kind !== 'org' && kind !== 'closed' ? mine(kind) : once(made, kind, () => mine(kind));
   };
 }
 

@@ -23,6 +23,7 @@ export function everyRoute(): ListedRoute[] {
     onEmitted: () => undefined,
     identityTokens: { publicKeys: [] },
     queue: undefined as never,
+    closings: { onClosed: () => undefined },
   };
   const refuse = () => Promise.reject(new Error('not to be called'));
   const noEvents = { emit: refuse, emitWithin: refuse };

@@ -9,6 +9,7 @@ import {
 import type { Database } from '@enterprise-api/shared/ledger';
 import { newUuid, type Uuid } from '@enterprise-api/shared/runtime';
 import { type AddressPolicy, checkNewUrl, type SecretBox } from '@enterprise-api/shared/security';
+import { requireActive } from '../core/require-active.ts';
 import type { Transact } from '../core/unit-of-work.ts';
 import { isProblem, type Problem, problem } from '../http/problem.ts';
 import { type Tagged, versionTag } from '../http/routing/etag.ts';
@@ -68,6 +69,8 @@ function createWebhook(
   const enabled = input.enabled ?? true;
   return transact(async ({ trx, changed }) => {
     await lockOrganization(trx, organizationId);
+    // The organization may have been closed after its key was checked.
+    if ((await requireActive(trx, organizationId)) !== undefined) return problem('unauthorized');
     if ((await countWebhooks(trx, organizationId)) >= maxWebhooksPerOrganization) return tooManyWebhooks;
     const row = await insertWebhook(trx, organizationId, {
       id,

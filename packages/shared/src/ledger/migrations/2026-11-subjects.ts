@@ -46,6 +46,8 @@ async function closeOrganizations(db: Kysely<unknown>): Promise<void> {
       add column erase_at timestamptz,
       add column closed_at timestamptz,
       add column body_retention_seconds int check (body_retention_seconds >= 0)`.execute(db);
+  await sql`alter table idempotency_keys add column about_organization_id uuid`.execute(db);
+  await sql`create index organizations_erase_at on organizations (erase_at) where erase_at is not null`.execute(db);
 }
 
 async function watchKeys(db: Kysely<unknown>): Promise<void> {
