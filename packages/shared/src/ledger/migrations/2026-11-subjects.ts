@@ -20,9 +20,10 @@ async function createEventSubjects(db: Kysely<unknown>): Promise<void> {
     create table event_subjects (
       event_id uuid not null primary key,
       organization_id uuid not null,
-      subject text not null
+      subject text collate "C" not null
     ) partition by range (event_id)`.execute(db);
   await sql`create index event_subjects_by_subject on event_subjects (organization_id, subject, event_id)`.execute(db);
+  await createSubjectFunction(db);
   // Events that still wait for their fan-out may be of any month that the ledger has.
   await sql`
     do $$
@@ -35,6 +36,23 @@ async function createEventSubjects(db: Kysely<unknown>): Promise<void> {
         execute format('create table %I partition of event_subjects %s with (${sql.raw(storageParameters.event_subjects ?? '')})',
           replace(month.relname, 'events_', 'event_subjects_'), month.bound);
       end loop;
+    end $$`.execute(db);
+}
+
+/**
+ * Reads the subject from an event's body. Returns null for a body that PostgreSQL cannot read, because a fan-out must
+ * not fail on it.
+ */
+async function createSubjectFunction(db: Kysely<unknown>): Promise<void> {
+  await sql`
+    create function event_subject(body text, field text) returns text language plpgsql immutable strict as $$
+    declare
+      subject text;
+    begin
+      subject := body::json -> 'data' ->> field;
+      return case when char_length(subject) between 1 and 200 then subject end;
+    exception when others then
+      return null;
     end $$`.execute(db);
 }
 
