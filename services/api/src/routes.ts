@@ -48,24 +48,24 @@ export interface FeatureParts {
   db: Database;
   history: HistoryReads;
   databaseClock: DatabaseClock;
+  horizon: Horizon;
+  limits: RetentionLimits;
 }
 
 interface PublicFeatureParts extends FeatureParts {
-  horizon: Horizon;
-  limits: RetentionLimits;
   eventStream: EventStreamService;
 }
 
 /** The features of `/v1`. */
 export function publicRoutes(parts: PublicFeatureParts) {
-  const { config, db, history, databaseClock, horizon, limits, eventStream } = parts;
-  const { cursors, webhooks, deliveries, redelivery } = createSharedParts(parts);
+  const { config, history, databaseClock, eventStream } = parts;
+  const { cursors, webhooks, events, deliveries, redelivery } = createSharedParts(parts);
   return [
     ...meRoutes({ rateLimits: config.rateLimits }),
     ...webhookRoutes(webhooks),
     ...deliveryPolicyRoutes(config),
     ...eventTypeRoutes({ cursors }),
-    ...eventHistoryRoutes(createEventHistory({ db, history, cursors, horizon, limits })),
+    ...eventHistoryRoutes(events),
     ...eventStreamRoutes(eventStream),
     ...deliveryRoutes(deliveries),
     ...redeliveryRoutes(redelivery),
@@ -87,9 +87,9 @@ export function internalRoutes(
   { emit, emitWithin }: Pick<BatchedProducer, 'emit' | 'emitWithin'>,
 ) {
   const { config, db, databaseClock, history, onEmitted, identityTokens, queue, closings } = parts;
-  const { cursors, webhooks, deliveries, redelivery } = createSharedParts(parts);
+  const { cursors, webhooks, events, deliveries, redelivery } = createSharedParts(parts);
   return [
-    ...organizationRoutes({ organizations: createOrganizationService({ db, cursors }), webhooks, deliveries }),
+    ...organizationRoutes({ organizations: createOrganizationService({ db, cursors }), webhooks, deliveries, events }),
     ...apiKeyRoutes(createApiKeyService({ db, cursors })),
     ...operatorRoutes({
       sendingPauses: createSendingPauses(db),
@@ -123,7 +123,7 @@ export function internalRoutes(
   ];
 }
 
-function createSharedParts({ config, db, history, databaseClock }: FeatureParts) {
+function createSharedParts({ config, db, history, databaseClock, horizon, limits }: FeatureParts) {
   const cursors = createCursors(config.keyRing);
   const addressPolicy = createAddressPolicy({ allowedPrivateCidrs: config.allowedPrivateCidrs });
   const secretBox = createSecretBox(config.keyRing);
@@ -131,6 +131,7 @@ function createSharedParts({ config, db, history, databaseClock }: FeatureParts)
     cursors,
     redelivery: createRedelivery({ clock: databaseClock, addressPolicy }),
     webhooks: createWebhookService({ db, secretBox, addressPolicy, cursors }),
+    events: createEventHistory({ db, history, cursors, horizon, limits }),
     deliveries: createDeliveryService({ db, history, cursors }),
   };
 }

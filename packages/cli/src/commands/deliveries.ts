@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import { openApi } from '../clients.ts';
 import type { Context } from '../context.ts';
+import { readSubject } from '../input/ask.ts';
 import { instant, listOf } from '../input/values.ts';
 import { manyLines } from '../output/text.ts';
 import {
@@ -29,6 +30,7 @@ interface FilterOptions {
 }
 
 interface ListOptions extends FilterOptions, PagingOptions {
+  subject?: true;
   until?: string;
   order: 'asc' | 'desc';
 }
@@ -53,13 +55,21 @@ export const addDeliveryCommands: CommandModule = (program, open) => {
 
 function addList(deliveries: Command, open: Open): void {
   withPaging(withFilters(deliveries.command('list').description('list deliveries, newest first')))
+    .option('--subject', 'only about the consultation or batch that standard input names')
     .option('--since <time>', 'created at or after this time; or how long ago, such as 2h', instant())
     .option('--until <time>', 'created before this time', instant())
     .addOption(new Option('--order <order>', 'newest or oldest first').choices(['desc', 'asc']).default('desc'))
     .action(
       action<ListOptions>(open, async (context, options) => {
         const { until, order } = options;
-        const query = { ...filterOf(options), ...(until !== undefined && { until }), order, limit: pageSize(options) };
+        const about = options.subject && { subject: await readSubject(context.io) };
+        const query = {
+          ...filterOf(options),
+          ...about,
+          ...(until !== undefined && { until }),
+          order,
+          limit: pageSize(options),
+        };
         const list = openApi(context).deliveries.list(query, { signal: context.io.signal });
         const columns = deliveryColumns(context.printer.paint);
         context.printer.list(await collect(context, list, options), columns, 'There is no such delivery.');

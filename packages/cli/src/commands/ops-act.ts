@@ -4,7 +4,7 @@ import { publicId } from '../input/ids.ts';
 import { instant, listOf } from '../input/values.ts';
 import { internalApiOf } from '../internal/client.ts';
 import type { InspectedDelivery, InspectedWebhook, Replay } from '../internal/types.ts';
-import { deliveryFields } from '../present/deliveries.ts';
+import { deliveryFields, withoutSubject } from '../present/deliveries.ts';
 import { healthFields } from '../present/ops.ts';
 import { showReplay } from '../present/replay.ts';
 import { webhookFields } from '../present/webhooks.ts';
@@ -39,7 +39,7 @@ function addRetry(ops: Command, open: Open): void {
   ).action(
     action(open, async (context, _options, id) => {
       const path = `/internal/v1/deliveries/${encodeURIComponent(publicId('dlv', id))}/retry`;
-      const delivery = await internalApiOf(context).post<InspectedDelivery['delivery']>(path, {});
+      const delivery = withoutSubject(await internalApiOf(context).post<InspectedDelivery['delivery']>(path, {}));
       context.printer.object(delivery, deliveryFields(delivery));
     }),
   );

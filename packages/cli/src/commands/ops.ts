@@ -3,7 +3,8 @@ import type { Context } from '../context.ts';
 import { formsOf, publicId } from '../input/ids.ts';
 import { internalApiOf } from '../internal/client.ts';
 import type { InspectedDelivery, InspectedWebhook, Sending, Stats } from '../internal/types.ts';
-import { attemptColumns, deliveryColumns, deliveryFields } from '../present/deliveries.ts';
+import type { Field } from '../output/printer.ts';
+import { attemptColumns, deliveryColumns, deliveryFields, withoutSubject } from '../present/deliveries.ts';
 import { healthFields, policyWarning, queueColumns, sendingFields, statsFields } from '../present/ops.ts';
 import { webhookFields } from '../present/webhooks.ts';
 import type { GlobalOptions } from '../settings/settings.ts';
@@ -82,10 +83,11 @@ function addInspection(ops: Command, open: Open): void {
         const found = await api.get<InspectedWebhook>(
           `/internal/v1/webhooks/${encodeURIComponent(publicId('whk', id))}`,
         );
-        const { data: deliveries } = await api.get<{ data: InspectedDelivery['delivery'][] }>(
+        const { data } = await api.get<{ data: InspectedDelivery['delivery'][] }>(
           `/internal/v1/organizations/${found.organization_id}/deliveries`,
           { webhook_id: found.webhook.id, limit: 10 },
         );
+        const deliveries = data.map(withoutSubject);
         const fields = [...webhookFields(found.webhook), ...healthFields(found)];
         context.printer.object({ ...found, latest_deliveries: deliveries }, fields);
         context.printer.section('Latest deliveries', deliveries, deliveryColumns(context.printer.paint));
@@ -99,7 +101,9 @@ function addInspection(ops: Command, open: Open): void {
       action(open, async (context, _options, id) => {
         const path = `/internal/v1/deliveries/${encodeURIComponent(publicId('dlv', id))}`;
         const found = await internalApiOf(context).get<InspectedDelivery>(path);
-        context.printer.object(found, [['organization', found.organization_id], ...deliveryFields(found.delivery)]);
+        const delivery = withoutSubject(found.delivery);
+        const fields: Field[] = [['organization', found.organization_id], ...deliveryFields(delivery)];
+        context.printer.object({ ...found, delivery }, fields);
         context.printer.section('Attempts', found.attempts, attemptColumns(context.printer.paint));
       }),
     );

@@ -429,8 +429,12 @@ export interface components {
             event_id: string;
             /** @description The type of the event. */
             event_type: components["schemas"]["EventTypeName"];
+            /** @description What the event is about: its `consultation_id` or its `batch_id`. Null in tests. */
+            subject: string | null;
             /** @description The state of the delivery. */
             status: components["schemas"]["DeliveryStatus"];
+            /** @description Why it was canceled: `webhook_disabled` (by its owner, automatically or by a 410) or `webhook_deleted`. Expect further reasons. Null unless it is canceled. */
+            canceled_reason: string | null;
             /** @description How many attempts were made. */
             attempt_count: number;
             /** @description How many attempts the retry schedule allows. */
@@ -577,6 +581,44 @@ export interface components {
          * @enum {string}
          */
         ErrorType: "authentication_error" | "permission_error" | "invalid_request_error" | "rate_limit_error" | "api_error";
+        /** @description An event without its data. */
+        EventSummary: {
+            /** @description Id of the event. */
+            id: string;
+            /**
+             * @description Always `event`.
+             * @constant
+             */
+            object: "event";
+            /** @description The type of the event. */
+            type: components["schemas"]["EmittableEventType"];
+            /** @description What the event is about: its `consultation_id` or its `batch_id`. Null in tests. */
+            subject: string | null;
+            /**
+             * Format: date-time
+             * @description When it was accepted.
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it happened; null if the producer gave no time.
+             */
+            occurred_at: string | null;
+        };
+        /** @description A page of a list. */
+        EventSummaryList: {
+            /**
+             * @description Always `list`.
+             * @constant
+             */
+            object: "list";
+            /** @description The items of this page. */
+            data: components["schemas"]["EventSummary"][];
+            /** @description Whether there are more items behind this page. */
+            has_more: boolean;
+            /** @description `cursor` of the next page; null when there is none. */
+            next_cursor: string | null;
+        };
         /**
          * @description The type of an event. `webhook.test` is sent by the test endpoint alone.
          * @enum {string}
@@ -590,6 +632,45 @@ export interface components {
             delivery: components["schemas"]["Delivery"];
             /** @description The attempts, the newest first. */
             attempts: components["schemas"]["Attempt"][];
+        };
+        /** @description An event with its data and the webhooks that got it. */
+        InspectedEvent: {
+            /** @description Id of the event. */
+            id: string;
+            /**
+             * @description Always `event`.
+             * @constant
+             */
+            object: "event";
+            /** @description The type of the event. */
+            type: components["schemas"]["EmittableEventType"];
+            /** @description What the event is about: its `consultation_id` or its `batch_id`. Null in tests. */
+            subject: string | null;
+            /**
+             * Format: date-time
+             * @description When it was accepted.
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it happened; null if the producer gave no time.
+             */
+            occurred_at: string | null;
+            /** @description The facts, as they were emitted; null once the body is past retention. */
+            data: {
+                [key: string]: unknown;
+            } | null;
+            /** @description The webhooks that have a delivery of the event. */
+            webhooks: {
+                /** @description Id of the webhook. */
+                id: string;
+                /** @description Its current URL; null if the webhook is no longer stored. */
+                url: string | null;
+                /** @description Id of the delivery. */
+                delivery_id: string;
+                /** @description The state of the delivery. */
+                status: components["schemas"]["DeliveryStatus"];
+            }[];
         };
         /** @description A webhook with its organization and its health. */
         InspectedWebhook: {

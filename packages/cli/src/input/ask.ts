@@ -30,6 +30,9 @@ export async function confirm(io: Io, question: string): Promise<boolean> {
   return /^y(es)?$/i.test(answer.trim());
 }
 
+/** Reads a subject. It may name a person, so it is no argument: other users of the machine see those. */
+export const readSubject = async (io: Io): Promise<string> => (await readAll(io)).replace(/\r?\n$/, '');
+
 /** Reads standard input to its end. */
 export async function readAll({ stdin, signal }: Io): Promise<string> {
   const chunks: Buffer[] = [];

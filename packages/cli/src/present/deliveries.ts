@@ -5,6 +5,8 @@ import type { Column } from '../output/table.ts';
 import { oneLine } from '../output/text.ts';
 import { orDash, time } from './format.ts';
 
+type ShownDelivery = Omit<Delivery, 'subject'>;
+
 const colours: Record<Delivery['status'], Colour> = {
   pending: 'yellow',
   succeeded: 'green',
@@ -12,7 +14,7 @@ const colours: Record<Delivery['status'], Colour> = {
   canceled: 'dim',
 };
 
-export function deliveryColumns(paint: Paint): Column<Delivery>[] {
+export function deliveryColumns(paint: Paint): Column<ShownDelivery>[] {
   return [
     { title: 'ID', text: ({ id }) => id },
     { title: 'EVENT', text: eventOf },
@@ -36,12 +38,19 @@ export function deliveryLine(delivery: Delivery, paint: Paint): string {
   );
 }
 
-export function deliveryFields(delivery: Delivery): Field[] {
+/** The output of `ops` shows no subject. */
+export function withoutSubject(delivery: Delivery): ShownDelivery {
+  const { subject: _, ...shown } = delivery;
+  return shown;
+}
+
+export function deliveryFields(delivery: ShownDelivery): Field[] {
   return [
     ['id', delivery.id],
     ['webhook', delivery.webhook_id],
     ['event', `${eventOf(delivery)}  ${delivery.event_id}`],
     ['status', delivery.status],
+    ['canceled because', delivery.canceled_reason ?? undefined],
     ['attempts', attempts(delivery)],
     ['last answer', lastAnswer(delivery)],
     ['waits for', delivery.waiting_for ?? undefined],
@@ -78,11 +87,11 @@ export const headerColumns: Column<[name: string, value: string]>[] = [
 
 export const headersOf = ({ request }: DeliveryDetail) => Object.entries(request.headers);
 
-const eventOf = ({ event_type, test }: Delivery) => (test ? `${event_type} (test)` : event_type);
+const eventOf = ({ event_type, test }: ShownDelivery) => (test ? `${event_type} (test)` : event_type);
 
-const attempts = ({ attempt_count, max_attempts }: Delivery) => `${attempt_count}/${max_attempts}`;
+const attempts = ({ attempt_count, max_attempts }: ShownDelivery) => `${attempt_count}/${max_attempts}`;
 
-function lastAnswer({ last_status_code, last_error }: Delivery): string {
+function lastAnswer({ last_status_code, last_error }: ShownDelivery): string {
   if (last_error === 'http_error' || last_error === null) return orDash(last_status_code);
   return last_error;
 }

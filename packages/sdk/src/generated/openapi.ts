@@ -271,8 +271,12 @@ export interface components {
             event_id: string;
             /** @description The type of the event. */
             event_type: components["schemas"]["EventTypeName"];
+            /** @description What the event is about: its `consultation_id` or its `batch_id`. Null in tests. */
+            subject: string | null;
             /** @description The state of the delivery. */
             status: components["schemas"]["DeliveryStatus"];
+            /** @description Why it was canceled: `webhook_disabled` (by its owner, automatically or by a 410) or `webhook_deleted`. Expect further reasons. Null unless it is canceled. */
+            canceled_reason: string | null;
             /** @description How many attempts were made. */
             attempt_count: number;
             /** @description How many attempts the retry schedule allows. */
@@ -318,8 +322,12 @@ export interface components {
             event_id: string;
             /** @description The type of the event. */
             event_type: components["schemas"]["EventTypeName"];
+            /** @description What the event is about: its `consultation_id` or its `batch_id`. Null in tests. */
+            subject: string | null;
             /** @description The state of the delivery. */
             status: components["schemas"]["DeliveryStatus"];
+            /** @description Why it was canceled: `webhook_disabled` (by its owner, automatically or by a 410) or `webhook_deleted`. Expect further reasons. Null unless it is canceled. */
+            canceled_reason: string | null;
             /** @description How many attempts were made. */
             attempt_count: number;
             /** @description How many attempts the retry schedule allows. */
@@ -471,6 +479,8 @@ export interface components {
             object: "event";
             /** @description The type of the event. */
             type: components["schemas"]["EmittableEventType"];
+            /** @description What the event is about: its `consultation_id` or its `batch_id`. Null in tests. */
+            subject: string | null;
             /**
              * Format: date-time
              * @description When it was accepted.
@@ -913,6 +923,8 @@ export interface operations {
                 /** @description The newest first (`desc`), or the oldest first (`asc`). With `asc` every page has a `next_cursor`, also the last and an empty one. */
                 order?: "asc" | "desc";
                 type?: components["schemas"]["EmittableEventType"][];
+                /** @description Only what is about this: the `consultation_id` or the `batch_id` of an event, exactly. */
+                subject?: string;
                 /** @description Only objects created at this time or later. */
                 since?: string;
                 /** @description Only objects created before this time. */
@@ -981,6 +993,8 @@ export interface operations {
                  */
                 event_id?: string;
                 event_type?: components["schemas"]["EventTypeName"][];
+                /** @description Only what is about this: the `consultation_id` or the `batch_id` of an event, exactly. */
+                subject?: string;
                 status?: components["schemas"]["DeliveryStatus"][];
                 /** @description Only objects created at this time or later. */
                 since?: string;

@@ -1,15 +1,17 @@
 import { z } from 'zod';
-import { eventTypeSchema } from './event-types.ts';
+import { eventTypeSchema, subjectFilterSchema, subjectSchema } from './event-types.ts';
 import { orderSchema, pageQueryShape, repeatable } from './pagination.ts';
 import { exampleId, forwardPeriod, instantSchema, periodShape, publicIdSchema, timestampSchema } from './primitives.ts';
 
 export const deliveryStatuses = ['pending', 'succeeded', 'failed', 'canceled'] as const;
 export type DeliveryStatus = (typeof deliveryStatuses)[number];
-const deliveryStatusSchema = z.enum(deliveryStatuses).meta({
+export const deliveryStatusSchema = z.enum(deliveryStatuses).meta({
   id: 'DeliveryStatus',
   description: '`pending` waits for an attempt, the first or the next. The others are final until a retry or a replay.',
   examples: ['succeeded'],
 });
+
+export type CanceledReason = 'webhook_disabled' | 'webhook_deleted';
 
 /**
  * Why a pending delivery waits. `lease`: a worker has leased it and will send it. `circuit_open`: the circuit breaker
@@ -54,6 +56,7 @@ export const listDeliveriesQuerySchema = forwardPeriod(
     webhook_id: publicIdSchema('whk').optional(),
     event_id: publicIdSchema('evt').optional(),
     event_type: repeatable(eventTypeSchema),
+    subject: subjectFilterSchema,
     status: repeatable(deliveryStatusSchema),
     ...periodShape,
   }),
@@ -66,7 +69,14 @@ const deliveryFields = z.strictObject({
   webhook_id: publicIdSchema('whk'),
   event_id: publicIdSchema('evt'),
   event_type: eventTypeSchema.describe('The type of the event.'),
+  subject: subjectSchema,
   status: deliveryStatusSchema.describe('The state of the delivery.'),
+  canceled_reason: z
+    .string()
+    .nullable()
+    .describe(
+      'Why it was canceled: `webhook_disabled` (by its owner, automatically or by a 410) or `webhook_deleted`. Expect further reasons. Null unless it is canceled.',
+    ),
   attempt_count: z.number().int().describe('How many attempts were made.'),
   max_attempts: z.number().int().describe('How many attempts the retry schedule allows.'),
   next_attempt_at: timestampSchema.nullable().describe('When the next attempt is due; null when there will be none.'),
@@ -87,7 +97,9 @@ export const deliveryExample = {
   webhook_id: exampleId('whk'),
   event_id: exampleId('evt'),
   event_type: 'consultation.completed',
+  subject: 'con_8f14e45f',
   status: 'succeeded',
+  canceled_reason: null,
   attempt_count: 1,
   max_attempts: 10,
   next_attempt_at: null,

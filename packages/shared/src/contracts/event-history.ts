@@ -1,5 +1,12 @@
 import { z } from 'zod';
-import { emittableEventTypeSchema, eventPatternSchema, eventTypes } from './event-types.ts';
+import { deliveryStatusSchema } from './deliveries.ts';
+import {
+  emittableEventTypeSchema,
+  eventPatternSchema,
+  eventTypes,
+  subjectFilterSchema,
+  subjectSchema,
+} from './event-types.ts';
 import { eventDataSchema } from './events.ts';
 import { orderSchema, pageQueryShape, repeatable } from './pagination.ts';
 import { exampleId, forwardPeriod, periodShape, publicIdSchema, timestampSchema } from './primitives.ts';
@@ -11,6 +18,7 @@ export const listEventsQuerySchema = forwardPeriod(
       'The newest first (`desc`), or the oldest first (`asc`). With `asc` every page has a `next_cursor`, also the last and an empty one.',
     ),
     type: repeatable(emittableEventTypeSchema),
+    subject: subjectFilterSchema,
     ...periodShape,
   }),
 );
@@ -20,17 +28,22 @@ const eventFields = z.strictObject({
   id: publicIdSchema('evt'),
   object: z.literal('event'),
   type: emittableEventTypeSchema.describe('The type of the event.'),
+  subject: subjectSchema,
   created_at: timestampSchema.describe('When it was accepted.'),
   occurred_at: timestampSchema.nullable().describe('When it happened; null if the producer gave no time.'),
   data: eventDataSchema.nullable().describe('The facts, as they were emitted; null once the body is past retention.'),
 });
 
-const eventExample = {
+const summaryExample = {
   id: exampleId('evt'),
   object: 'event',
   type: 'consultation.completed',
+  subject: 'con_8f14e45f',
   created_at: '2026-11-21T07:00:00.000Z',
   occurred_at: null,
+};
+const eventExample = {
+  ...summaryExample,
   data: eventTypes['consultation.completed'].example,
 };
 
@@ -41,6 +54,41 @@ export const eventSchema = eventFields.meta({
   examples: [eventExample],
 });
 export type Event = z.infer<typeof eventSchema>;
+
+/** An event in an operator's list, which shows no customer's data. */
+export const eventSummarySchema = eventFields.omit({ data: true }).meta({
+  id: 'EventSummary',
+  description: 'An event without its data.',
+  examples: [summaryExample],
+});
+export type EventSummary = z.infer<typeof eventSummarySchema>;
+
+const receiverExample = {
+  id: exampleId('whk'),
+  url: 'https://hooks.example.com/in',
+  delivery_id: exampleId('dlv'),
+  status: 'succeeded',
+};
+
+export const inspectedEventSchema = eventFields
+  .extend({
+    webhooks: z
+      .array(
+        z.strictObject({
+          id: publicIdSchema('whk'),
+          url: z.string().nullable().describe('Its current URL; null if the webhook is no longer stored.'),
+          delivery_id: publicIdSchema('dlv'),
+          status: deliveryStatusSchema.describe('The state of the delivery.'),
+        }),
+      )
+      .describe('The webhooks that have a delivery of the event.'),
+  })
+  .meta({
+    id: 'InspectedEvent',
+    description: 'An event with its data and the webhooks that got it.',
+    examples: [{ ...eventExample, webhooks: [receiverExample] }],
+  });
+export type InspectedEvent = z.infer<typeof inspectedEventSchema>;
 
 /** The maximum number of concurrent streams of an organization, across all processes. */
 export const maxEventStreams = 10;

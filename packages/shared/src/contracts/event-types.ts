@@ -1,7 +1,24 @@
 import { z } from 'zod';
+import { isStorableText } from './json.ts';
 
 const identifierRule = 'must be a string of 1 to 200 characters';
-const identifier = z.string(identifierRule).min(1, identifierRule).max(200, identifierRule);
+/** Counts characters as JSON Schema and PostgreSQL do: by code points. */
+const identifier = z
+  .string(identifierRule)
+  .min(1, identifierRule)
+  .refine((text) => Array.from(text).length <= 200, identifierRule)
+  .meta({ maxLength: 200 });
+
+/** What an event is about, as a list's filter. */
+export const subjectFilterSchema = identifier
+  .refine(isStorableText, 'must not contain NUL or lone surrogates')
+  .optional()
+  .describe('Only what is about this: the `consultation_id` or the `batch_id` of an event, exactly.');
+
+export const subjectSchema = z
+  .string()
+  .nullable()
+  .describe('What the event is about: its `consultation_id` or its `batch_id`. Null in tests.');
 
 const consultationData = z.looseObject({ consultation_id: identifier.describe('Id of the consultation.') });
 const batchData = z.looseObject({ batch_id: identifier.describe('Id of the batch.') });
@@ -13,6 +30,8 @@ export interface EventTypeDefinition {
   readonly subscribable: boolean;
   /** Required fields of `data`. Every other field passes through unchanged. */
   readonly data: z.ZodType<Record<string, unknown>>;
+  /** The field of `data` that says what an event is about. */
+  readonly subject: string | null;
   readonly example: Record<string, unknown>;
 }
 
@@ -25,36 +44,42 @@ export const eventTypes = {
     description: 'A consultation finished successfully.',
     subscribable: true,
     data: consultationData,
+    subject: 'consultation_id',
     example: { consultation_id: 'con_8f14e45f', status: 'completed', response_count: 12 },
   },
   'consultation.failed': {
     description: 'A consultation failed.',
     subscribable: true,
     data: consultationData,
+    subject: 'consultation_id',
     example: { consultation_id: 'con_8f14e45f', status: 'failed', reason: 'panel_unavailable' },
   },
   'batch.completed': {
     description: 'All items in a batch completed.',
     subscribable: true,
     data: batchData,
+    subject: 'batch_id',
     example: { batch_id: 'bat_c9f0f895', status: 'completed', total: 40, completed: 40, failed: 0 },
   },
   'batch.failed': {
     description: 'A batch failed entirely.',
     subscribable: true,
     data: batchData,
+    subject: 'batch_id',
     example: { batch_id: 'bat_c9f0f895', status: 'failed', total: 40, completed: 0, failed: 40 },
   },
   'batch.partial_failure': {
     description: 'A batch completed with some failed items.',
     subscribable: true,
     data: batchData,
+    subject: 'batch_id',
     example: { batch_id: 'bat_c9f0f895', status: 'partial_failure', total: 40, completed: 37, failed: 3 },
   },
   'webhook.test': {
     description: 'Sent by the test endpoint to one webhook alone; no webhook can subscribe to it.',
     subscribable: false,
     data: z.looseObject({ webhook_id: identifier.describe('Id of the webhook that is tested.') }),
+    subject: null,
     example: { webhook_id: 'whk_01jd6kz5r8e2v9qxm3c7t4b0na', message: 'This is a test event.' },
   },
 } as const satisfies Record<string, EventTypeDefinition>;

@@ -8,7 +8,7 @@ import { dayMs, startOfDay, uuidAtTime } from './partitions.ts';
  */
 export interface BodyDays {
   within: (column: RawBuilder<unknown>) => RawBuilder<unknown>;
-  /** True if the statement's text stays the same for a whole day, which makes preparing it worthwhile. */
+  /** True if the statement's text stays the same for a whole day or longer, which makes preparing it worthwhile. */
   areRecent: boolean;
 }
 
@@ -24,6 +24,13 @@ export function daysOf(eventIds: readonly string[], now = Date.now()): BodyDays 
   const today = startOfDay(now);
   if (from >= today - dayMs && until <= today + 2 * dayMs) return recentDays(now);
   return { within: withinDays(from, until), areRecent: false };
+}
+
+/** @param from null: any day */
+export function daysSince(from: Date | null, now = Date.now()): BodyDays {
+  if (from === null) return { within: () => sql`true`, areRecent: true };
+  if (from.getTime() >= startOfDay(now) - dayMs) return recentDays(now);
+  return { within: withinDays(startOfDay(from.getTime()), startOfDay(now) + 2 * dayMs), areRecent: false };
 }
 
 const withinDays =

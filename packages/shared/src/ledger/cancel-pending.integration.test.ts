@@ -12,10 +12,13 @@ beforeAll(async () => {
 });
 afterAll(() => close());
 
-/** A deleted webhook with so many pending deliveries. @returns its id, and theirs in the order of the table */
-async function insertPending(count: number): Promise<{ webhookId: string; ids: string[] }> {
+/** A webhook with so many pending deliveries. @returns its id, and theirs in the order of the table */
+async function insertPending(
+  count: number,
+  state: 'deleted' | 'disabled' = 'deleted',
+): Promise<{ webhookId: string; ids: string[] }> {
   const organizationId = await insertOrganization(db);
-  const webhookId = await insertWebhook(db, { organizationId, state: 'deleted' });
+  const webhookId = await insertWebhook(db, { organizationId, state });
   const ids = Array.from({ length: count }, () => newUuid());
   await sql`
     insert into deliveries (id, organization_id, webhook_id, event_id, event_type, status, max_attempts)
@@ -43,5 +46,12 @@ describe('canceling what is pending, without waiting for locks,', () => {
       expect(await statusesOf(ids)).toEqual([...Array(6).fill('pending'), ...Array(4).fill('canceled')]);
     });
     expect(await cancelPending(db, [webhookId], { limit: 100, locked: 'skip' })).toBe(6);
+  });
+
+  it.each(['deleted', 'disabled'] as const)('notes that the webhook was %s', async (state) => {
+    const { webhookId, ids } = await insertPending(2, state);
+    expect(await cancelPending(db, [webhookId], { limit: null, locked: 'wait' })).toBe(2);
+    const rows = await db.selectFrom('deliveries').select('canceled_reason').where('id', 'in', ids).execute();
+    expect(rows).toEqual(Array(2).fill({ canceled_reason: `webhook_${state}` }));
   });
 });

@@ -1,8 +1,13 @@
 import { sql } from 'kysely';
+import type { CanceledReason } from '../contracts/index.ts';
 import type { Database, DatabaseTransaction } from './database.ts';
 
 /** The batch size for callers that may leave deliveries for a later call. */
 export const cancelBatchSize = 1_000;
+
+/** Reads a row `w` of `webhooks` that is disabled or deleted. */
+export const canceledReason = sql<CanceledReason>`
+  case when w.state = 'deleted' then 'webhook_deleted' else 'webhook_disabled' end`;
 
 export interface CancelOptions {
   /** The maximum number of deliveries to cancel; null cancels all. */
@@ -41,7 +46,8 @@ export async function cancelPending(
       ) c join deliveries d on d.id = c.delivery_id
       where d.status = 'pending' and d.round = c.round ${lock}
     ), canceled as (
-      update deliveries set status = 'canceled', completed_at = clock_timestamp()
+      update deliveries d set status = 'canceled', completed_at = clock_timestamp(),
+        canceled_reason = (select ${canceledReason} from webhooks w where w.id = d.webhook_id)
       where id = any (array(select id from locked)) returning id
     ), pending as materialized (
       select p.delivery_id from locked l join pending_deliveries p on p.delivery_id = l.id

@@ -35,7 +35,9 @@ describe('GET /v1/webhooks/deliveries', () => {
           webhook_id: webhookId,
           event_id: eventId,
           event_type: 'batch.completed',
+          subject: null,
           status: 'pending',
+          canceled_reason: null,
           attempt_count: 0,
           max_attempts: 10,
           next_attempt_at: expect.any(String),
@@ -156,12 +158,19 @@ describe('GET /v1/webhooks/deliveries', () => {
       .execute();
     expect(await list('?status=canceled')).toEqual([id]);
     expect(await list('?status=pending')).toEqual([test.id]);
+    const shown = await api.call('get', `${path}/${id}`, key).expect(200);
+    expect(shown.body).toMatchObject({ status: 'canceled', canceled_reason: 'webhook_disabled', waiting_for: null });
     await api.db.updateTable('webhooks').set({ state: 'deleted' }).where('id', '=', webhook).execute();
     expect(await list('?status=canceled')).toEqual([test.id, id]);
     expect(await list('?status=pending')).toEqual([]);
     const { body } = await api.call('get', path, key).expect(200);
     for (const each of body.data)
-      expect(each).toMatchObject({ status: 'canceled', next_attempt_at: null, completed_at: expect.any(String) });
+      expect(each).toMatchObject({
+        status: 'canceled',
+        canceled_reason: 'webhook_deleted',
+        next_attempt_at: null,
+        completed_at: expect.any(String),
+      });
   });
 
   it.each([

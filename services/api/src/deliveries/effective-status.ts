@@ -1,4 +1,9 @@
-import { type DeliveryStatus, deliveryStatuses, type WaitingFor } from '@enterprise-api/shared/contracts';
+import {
+  type CanceledReason,
+  type DeliveryStatus,
+  deliveryStatuses,
+  type WaitingFor,
+} from '@enterprise-api/shared/contracts';
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 
 /**
@@ -12,6 +17,11 @@ export const isCanceledByWebhook = sql<SqlBool>`(deliveries.status = 'pending' a
 
 export const effectiveStatus = sql<DeliveryStatus>`
   case when ${isCanceledByWebhook} then 'canceled' else deliveries.status end`;
+
+/** The row has no reason yet if the effective status precedes it. */
+export const canceledReason = sql<CanceledReason | null>`
+  case when ${isCanceledByWebhook} then case when webhooks.state = 'deleted' then 'webhook_deleted' else 'webhook_disabled' end
+       else deliveries.canceled_reason end`;
 
 /**
  * Reads rows `d` with `webhook_id` and the effective `status`, and their `pending_deliveries` rows `p`. Use this

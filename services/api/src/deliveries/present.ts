@@ -13,6 +13,7 @@ import { toPublicId, version } from '@enterprise-api/shared/runtime';
 /** `status` is the effective status. */
 export interface DeliveryRow extends Pick<Row<'deliveries'>, keyof Row<'deliveries'> & keyof Delivery> {
   next_attempt_at: Date | null;
+  subject: string | null;
   waiting_for: WaitingFor | null;
 }
 
@@ -28,7 +29,9 @@ export function presentDelivery(row: DeliveryRow): Delivery {
     webhook_id: toPublicId('whk', row.webhook_id),
     event_id: toPublicId('evt', row.event_id),
     event_type: row.event_type as EventType,
+    subject: row.subject,
     status: row.status,
+    canceled_reason: row.canceled_reason,
     attempt_count: row.attempt_count,
     max_attempts: row.max_attempts,
     next_attempt_at: row.next_attempt_at?.toISOString() ?? null,

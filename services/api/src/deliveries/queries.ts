@@ -1,10 +1,11 @@
 import { type DeliveryStatus, eventTypeNames } from '@enterprise-api/shared/contracts';
-import { type Database, idMarginMs, uuidAtTime } from '@enterprise-api/shared/ledger';
-import { type Uuid, uuidTimeMs } from '@enterprise-api/shared/runtime';
+import { type Database, deliveryIdsOf, idMarginMs, uuidAtTime } from '@enterprise-api/shared/ledger';
+import type { Uuid } from '@enterprise-api/shared/runtime';
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { PageQuestion } from '../pagination/paging.ts';
 import { isAfter, positionOf } from '../pagination/sql-paging.ts';
 import {
+  canceledReason,
   effectiveStatus,
   hasEffectiveStatus,
   isCanceledByWebhook,
@@ -20,13 +21,14 @@ export interface DeliveryFilter {
   webhookId?: Uuid | undefined;
   eventId?: Uuid | undefined;
   eventTypes?: readonly string[] | undefined;
+  subject?: string | undefined;
   statuses?: readonly DeliveryStatus[] | undefined;
   since?: Date | undefined;
   until?: Date | undefined;
 }
 
 /**
- * An index serves every filter: by event, by webhook and status, or by type. `query-plans.integration.test.ts` checks
+ * An index serves every filter: by subject, by event, by webhook and status, or by type. `query-plans.integration.test.ts` checks
  * this. If no index has all matching rows in page order, PostgreSQL merges the first rows of several parts.
  */
 export async function listDeliveries(
@@ -35,11 +37,15 @@ export async function listDeliveries(
   page: PageQuestion,
   filter: DeliveryFilter,
 ): Promise<ListedDelivery[]> {
-  const { eventTypes, webhookId, eventId, statuses } = filter;
+  const { eventTypes, webhookId, eventId, subject, statuses } = filter;
   const query = matching(db, organizationId, page, filter);
   const ofTypes = eventTypes === undefined ? query : query.where('deliveries.event_type', 'in', eventTypes);
   const select = (from: RawBuilder<unknown>) => selectPage(db, page, from);
-  if (eventId === undefined && (webhookId !== undefined || statuses?.includes('succeeded') === false)) {
+  if (
+    subject === undefined &&
+    eventId === undefined &&
+    (webhookId !== undefined || statuses?.includes('succeeded') === false)
+  ) {
     const parts = sql`(select id, status from webhooks, unnest(${storedStatuses(statuses)}::text[]) as status
       where organization_id = ${organizationId} and id = coalesce(${webhookId ?? null}, id)
         and ${webhookMayHave(statuses)}) as part`;
@@ -52,11 +58,27 @@ export async function listDeliveries(
     statuses === undefined
       ? sql<SqlBool>`true`
       : sql<SqlBool>`deliveries.status = any (${storedStatuses(statuses)}::text[])`;
+  if (subject !== undefined) {
+    // A subject has few events. Each lookup reads the deliveries of one.
+    const ofEvent = ofTypes
+      .where(isStored)
+      .where('deliveries.event_id', '=', sql.ref<string>('part.event_id'))
+      .where('deliveries.id', '>=', sql<string>`(left(part.event_id::text, 14) || '0000-0000-000000000000')::uuid`)
+      .where('deliveries.id', '<=', sql<string>`(left(part.event_id::text, 14) || 'ffff-ffff-ffffffffffff')::uuid`);
+    return select(
+      sql`${eventsOf(organizationId, subject, idsUntil(page, filter.until))} cross join lateral ${ofEvent} as d`,
+    );
+  }
   if (eventId !== undefined) return select(sql`${ofTypes.where(isStored)} as d`);
   const types = sql`unnest(${eventTypes ?? eventTypeNames}::text[]) as part(type)`;
   const ofType = query.where(isStored).where('deliveries.event_type', '=', sql.ref<string>('part.type'));
   return select(sql`${types} cross join lateral ${ofType} as d`);
 }
+
+const eventsOf = (organizationId: Uuid, subject: string, { last }: Ids) => sql`(
+    select event_id from event_subjects
+    where organization_id = ${organizationId} and subject = ${subject}
+      and ${last === undefined ? sql`true` : sql`event_id <= ${last}::uuid`}) as part`;
 
 /** @param from must have the alias `d` */
 async function selectPage(db: Database, page: PageQuestion, from: RawBuilder<unknown>): Promise<ListedDelivery[]> {
@@ -73,14 +95,15 @@ async function selectPage(db: Database, page: PageQuestion, from: RawBuilder<unk
 const pendingOf = sql`left join lateral (
       select * from pending_deliveries where delivery_id = d.id and d.status = 'pending' limit 1) p on true`;
 
-const shown = sql`d.*, p.next_attempt_at, ${waitingFor} as waiting_for`;
+const shown = sql`d.*, p.next_attempt_at, ${waitingFor} as waiting_for,
+    (select subject from event_subjects where event_id = d.event_id) as subject`;
 
 function matching(db: Database, organizationId: Uuid, page: PageQuestion, filter: DeliveryFilter) {
   const { webhookId, eventId, statuses, since, until } = filter;
   let query = selectDeliveries(db, organizationId).select(positionOf('deliveries.created_at'));
   if (webhookId !== undefined) query = query.where('deliveries.webhook_id', '=', webhookId);
   // A delivery's id begins with its event's time. A range of the primary key therefore serves as an index on event ids.
-  const ids = eventId === undefined ? idsUntil(page, until) : idsOfEvent(eventId);
+  const ids = eventId === undefined ? idsUntil(page, until) : deliveryIdsOf(eventId);
   if (ids.first !== undefined) query = query.where('deliveries.id', '>=', ids.first);
   if (ids.last !== undefined) query = query.where('deliveries.id', '<=', ids.last);
   if (eventId !== undefined) query = query.where('deliveries.event_id', '=', eventId);
@@ -111,6 +134,7 @@ function selectDeliveries(db: Database, organizationId: Uuid) {
       'deliveries.test',
       'deliveries.created_at',
       effectiveStatus.as('status'),
+      canceledReason.as('canceled_reason'),
       sql<Date | null>`case when ${isCanceledByWebhook} then webhooks.updated_at else deliveries.completed_at end`.as(
         'completed_at',
       ),
@@ -131,14 +155,6 @@ function idsUntil({ after, order }: PageQuestion, until: Date | undefined): Ids 
   const cursor = after !== null && order === 'desc' ? Date.parse(after.sortKey) : Number.POSITIVE_INFINITY;
   const latest = Math.min(cursor, until?.getTime() ?? Number.POSITIVE_INFINITY);
   return Number.isFinite(latest) ? { last: uuidAtTime(latest + idMarginMs) } : {};
-}
-
-/**
- * The range of delivery ids within the event's millisecond. Does not end at the next millisecond. A client may send the
- * greatest possible event id, which has no next millisecond.
- */
-function idsOfEvent(eventId: Uuid): Ids {
-  return { first: uuidAtTime(uuidTimeMs(eventId)), last: `${eventId.slice(0, 13)}-ffff-ffff-ffffffffffff` };
 }
 
 export async function findDelivery(db: Database, organizationId: Uuid, id: Uuid): Promise<DeliveryRow | undefined> {

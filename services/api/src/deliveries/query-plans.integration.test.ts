@@ -38,10 +38,20 @@ beforeAll(async () => {
   await sql`insert into events (id, organization_id, type)
     select event_id, organization_id, event_type from deliveries`.execute(db);
   await sql`insert into event_bodies select id, '{}' from events`.execute(db);
+  await sql`insert into event_subjects
+    select id, organization_id, 'con_' || (row_number() over (order by id)) / 20 from events`.execute(db);
   // Enough webhooks that reading all of their health is not the quickest way either.
   await sql`insert into webhook_health (webhook_id)
     select gen_random_uuid() from generate_series(1, 5000) union all select unnest(${webhookIds}::uuid[])`.execute(db);
-  for (const table of ['deliveries', 'pending_deliveries', 'attempts', 'events', 'event_bodies', 'webhook_health'])
+  for (const table of [
+    'deliveries',
+    'pending_deliveries',
+    'attempts',
+    'events',
+    'event_bodies',
+    'event_subjects',
+    'webhook_health',
+  ])
     await sql`analyze ${sql.table(table)}`.execute(db);
   const [one] = await listDeliveries(db, organizationId, { after: null, limit: 1, order: 'desc' }, {});
   if (one === undefined) throw new Error('no delivery');
@@ -73,7 +83,7 @@ function fill(into: Database, stranger: string) {
   );
 }
 
-const tables = /^(deliveries|pending_deliveries|attempts|events|webhook_health)/;
+const tables = /^(deliveries|pending_deliveries|attempts|events|event_subjects|webhook_health)/;
 const deliveryTables = /^deliveries/;
 
 const first: PageQuestion = { after: null, limit: 26, order: 'desc' };
@@ -135,6 +145,20 @@ describe('the history', () => {
   ])('filtered by %s reads at most ten times the rows that it shows', async (_name, filter) => {
     const plan = await plans.of((handle) => listDeliveries(handle, organizationId, first, filter));
     expect(rowsRead(plan, deliveryTables)).toBeLessThan(10 * first.limit);
+  });
+
+  it('of a subject reads its deliveries alone, with any other filters', async () => {
+    for (const filter of filters().filter((each) => each.eventId === undefined)) {
+      for (const page of pages()) {
+        const ask = { ...filter, subject: 'con_1500' };
+        const plan = await plans.of((handle) => listDeliveries(handle, organizationId, page, ask));
+        expect([ask, wholeTablesRead(plan, tables)]).toEqual([ask, []]);
+        expect([ask, rowsRead(plan, deliveryTables) <= 20]).toEqual([ask, true]);
+      }
+    }
+    const found = await listDeliveries(db, organizationId, { ...first, limit: 100 }, { subject: 'con_1500' });
+    expect(found.map(({ subject }) => subject)).toEqual(Array(found.length).fill('con_1500'));
+    expect(found.length).toBeGreaterThan(15);
   });
 
   it('of one webhook, filtered by failed, does not read failed deliveries of other webhooks', async () => {

@@ -43,6 +43,7 @@ function toFilter(filters: Omit<ListDeliveriesQuery, 'cursor' | 'limit' | 'order
     webhookId: toUuid('whk', filters.webhook_id),
     eventId: toUuid('evt', filters.event_id),
     eventTypes: filters.event_type,
+    subject: filters.subject,
     statuses: filters.status,
     since: filters.since,
     until: filters.until,

@@ -1,7 +1,15 @@
-import type { EventType, Order } from '@enterprise-api/shared/contracts';
-import { type Database, idMarginMs, type Row, uuidAtTime, withinRangeOf } from '@enterprise-api/shared/ledger';
+import type { DeliveryStatus, EventType, Order } from '@enterprise-api/shared/contracts';
+import {
+  type Database,
+  deliveryIdsOf,
+  idMarginMs,
+  type Row,
+  uuidAtTime,
+  withinRangeOf,
+} from '@enterprise-api/shared/ledger';
 import { type Uuid, uuidTimeMs } from '@enterprise-api/shared/runtime';
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
+import { effectiveStatus } from '../deliveries/effective-status.ts';
 
 /** A row of `event_horizon()`. A null bucket means all organizations. */
 export interface HorizonRow {
@@ -19,6 +27,7 @@ export type EventPlace = Pick<Row<'events'>, 'position' | 'id'>;
 
 export interface EventQuestion {
   types: readonly EventType[];
+  subject?: string | undefined;
   since?: Date | undefined;
   until?: Date | undefined;
   order: Order;
@@ -28,37 +37,74 @@ export interface EventQuestion {
   limit: number;
   /** Once the preceding bodies reach this number of bytes, events have no body. With 0, no event has a body. */
   maxBytes: number;
+  /** Streams send no subject. */
+  withSubject?: boolean;
 }
 
 export interface EventRow extends Pick<Row<'events'>, 'id' | 'occurred_at' | 'created_at' | 'position'> {
   type: EventType;
+  /** Null in an answer without subjects. */
+  subject: string | null;
   /** Null if retention has removed the body, or the event is beyond the page. */
   body: string | null;
-  /** True if the preceding bodies reach `maxBytes`. Unless `maxBytes` is 0, never true for the first event. */
+  /** True if the preceding bodies reach `maxBytes`, unless `maxBytes` is 0. Never true for the first event. */
   isBeyondPage: boolean;
 }
 
 /**
- * Reads the first events of each type from the index `events_by_position` and merges them in position order.
- * `query-plans.integration.test.ts` checks this plan.
+ * Reads the first events of each type from the index `events_by_position` and merges them in position order. With a
+ * subject, looks up each of its events. `query-plans.integration.test.ts` checks these plans.
  */
 export async function listEvents(db: Database, organizationId: Uuid, question: EventQuestion): Promise<EventRow[]> {
-  const { types, order, limit, maxBytes } = question;
+  const { order, limit, maxBytes, withSubject, subject } = question;
   const direction = sql.raw(order);
   const { rows } = await sql<Omit<EventRow, keyof BodyOfPage>>`
-    select e.* from unnest(${types}::text[]) as part (type)
-    cross join lateral (
-      select id, type, occurred_at, created_at, position from events
-      where organization_id = ${organizationId} and type = part.type and not test and ${sql.join(conditions(question), sql` and `)}
-      order by position ${direction}, id ${direction} limit ${limit}
-    ) e
+    select e.*, ${withSubject ? subjectOf('e') : sql`null as subject`}
+    from ${subject === undefined ? eventsOfTypes(organizationId, question) : eventsOfSubject(organizationId, subject, question)} e
     order by e.position ${direction}, e.id ${direction} limit ${limit}`.execute(db);
   const bodies = await readBodies(
     db,
     rows.map(({ id }) => id),
     maxBytes,
   );
-  return rows.map((row, index) => ({ ...row, ...(bodies[index] ?? { body: null, isBeyondPage: true }) }));
+  const missing = { body: null, isBeyondPage: maxBytes > 0 };
+  return rows.map((row, index) => ({ ...row, ...(bodies[index] ?? missing) }));
+}
+
+const subjectOf = (event: string) =>
+  sql`(select subject from event_subjects where event_id = ${sql.ref(event)}.id) as subject`;
+
+const listed = sql`id, type, occurred_at, created_at, position`;
+
+function eventsOfTypes(organizationId: Uuid, question: EventQuestion): RawBuilder<unknown> {
+  const { types, order, limit } = question;
+  const direction = sql.raw(order);
+  return sql`unnest(${types}::text[]) as part (type)
+    cross join lateral (
+      select ${listed} from events
+      where organization_id = ${organizationId} and type = part.type and not test and ${sql.join(conditions(question), sql` and `)}
+      order by position ${direction}, id ${direction} limit ${limit}
+    )`;
+}
+
+/**
+ * Whoever follows a subject must miss no event that has no subject yet, because it is not fanned out. So the list ends
+ * before such events.
+ */
+function eventsOfSubject(organizationId: Uuid, subject: string, question: EventQuestion): RawBuilder<unknown> {
+  const waiting = sql`position < coalesce((
+    select min(e.position) from (
+      select event_id from outbox where organization_id = ${organizationId}
+      union all select event_id from parked_events where organization_id = ${organizationId}) w
+    cross join lateral (select position from events where id = w.event_id limit 1) e), ${Number.MAX_SAFE_INTEGER}::bigint)`;
+  const found = [...conditions(question), ...(question.order === 'asc' ? [waiting] : [])];
+  return sql`(
+      select event_id from event_subjects where organization_id = ${organizationId} and subject = ${subject}
+        and ${sql.join(idConditions(question, 'event_id'), sql` and `)}
+    ) s cross join lateral (
+      select ${listed} from events
+      where id = s.event_id and type = any (${question.types}::text[]) and not test and ${sql.join(found, sql` and `)} limit 1
+    )`;
 }
 
 type BodyOfPage = Pick<EventRow, 'body' | 'isBeyondPage'>;
@@ -117,11 +163,11 @@ function periodConditions({ since, until }: EventQuestion): RawBuilder<SqlBool>[
  * Lets PostgreSQL open only the partitions that the period or the cursor allows. Each event is written within a margin
  * of its id's time.
  */
-function idConditions(question: EventQuestion): RawBuilder<SqlBool>[] {
+function idConditions(question: EventQuestion, column = 'id'): RawBuilder<SqlBool>[] {
   const from = earliestOf(question) - idMarginMs;
   const to = latestOf(question) + idMarginMs;
-  const found = [sql<SqlBool>`id >= ${uuidAtTime(from)}::uuid`];
-  if (Number.isFinite(to)) found.push(sql<SqlBool>`id <= ${uuidAtTime(to)}::uuid`);
+  const found = [sql<SqlBool>`${sql.ref(column)} >= ${uuidAtTime(from)}::uuid`];
+  if (Number.isFinite(to)) found.push(sql<SqlBool>`${sql.ref(column)} <= ${uuidAtTime(to)}::uuid`);
   return found;
 }
 
@@ -191,10 +237,23 @@ export async function findEvent(
   types: readonly EventType[],
 ): Promise<EventRow | undefined> {
   const { rows } = await sql<EventRow>`
-    select e.id, type, b.body, occurred_at, created_at, position, false as "isBeyondPage"
+    select e.id, type, b.body, occurred_at, created_at, position, false as "isBeyondPage", ${subjectOf('e')}
     from events e left join event_bodies b on b.event_id = e.id and b.event_id = ${id}
     where e.id = ${id} and organization_id = ${organizationId} and type = any (${types}::text[]) and not test`.execute(
     db,
   );
   return rows[0];
+}
+
+export type Receiver = Pick<Row<'deliveries'>, 'id' | 'webhook_id'> & { url: string | null; status: DeliveryStatus };
+
+/** @param eventId must be of the organization: the query does not check it */
+export async function listReceivers(db: Database, eventId: Uuid): Promise<Receiver[]> {
+  const { first, last } = deliveryIdsOf(eventId);
+  const { rows } = await sql<Receiver>`
+    select deliveries.id, webhook_id, webhooks.url, ${effectiveStatus} as status
+    from deliveries left join webhooks on webhooks.id = webhook_id
+    where deliveries.id between ${first} and ${last} and event_id = ${eventId}
+    order by deliveries.created_at, deliveries.id`.execute(db);
+  return rows;
 }

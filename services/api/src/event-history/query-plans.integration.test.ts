@@ -37,7 +37,8 @@ beforeAll(async () => {
     db,
   );
   await sql`insert into event_bodies select id, '{}' from events`.execute(db);
-  await sql`analyze events`.execute(db);
+  await sql`insert into event_subjects select id, organization_id, 'con_' || (position / 100) from events`.execute(db);
+  await sql`analyze events, event_subjects`.execute(db);
   const all = {
     types: subscribableEventTypeNames,
     after: null,
@@ -56,6 +57,7 @@ afterAll(async () => {
 const page = { types: subscribableEventTypeNames, after: null, order: 'desc', limit: 21, maxBytes: 1_000_000 } as const;
 const planOf = (question: EventQuestion) => plans.of((handle) => listEvents(handle, organizationId, question));
 const table = /^events/;
+const subjects = /^event_subjects/;
 
 describe('the history of events', () => {
   it('is read through an index with any filters, and reads few rows beyond those that it shows', async () => {
@@ -99,6 +101,26 @@ describe('the history of events', () => {
     expect(found.map(({ id }) => id)).toEqual(rows.map(({ id }) => id));
     const newestFirst = await listEvents(db, organizationId, everything);
     expect(newestFirst.map(({ id }) => id)).toEqual(rows.map(({ id }) => id).toReversed());
+  });
+
+  it('of a subject looks up its events, with any other filters', async () => {
+    for (const order of ['asc', 'desc'] as const) {
+      for (const after of [null, middle]) {
+        for (const since of [undefined, ago(250)]) {
+          for (const until of [undefined, ago(100)]) {
+            const question = { ...page, order, after, since, until, subject: 'con_170', withSubject: true };
+            const plan = await planOf(question);
+            for (const name of [table, subjects])
+              expect([question, wholeTablesRead(plan, name)]).toEqual([question, []]);
+            expect(rowsRead(plan, subjects)).toBeLessThanOrEqual(200);
+            expect(rowsRead(plan, table)).toBeLessThanOrEqual(102);
+          }
+        }
+      }
+    }
+    const found = await listEvents(db, organizationId, { ...page, subject: 'con_170', limit: 200, maxBytes: 0 });
+    expect(found.map(({ position }) => Math.floor(position / 100))).toEqual(Array(found.length).fill(170));
+    expect(found.length).toBeGreaterThan(90);
   });
 
   it('enters the latest partitions alone to see what is newer than an event of the end', async () => {

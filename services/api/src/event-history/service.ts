@@ -1,6 +1,8 @@
 import {
   type Event,
+  type EventSummary,
   type EventType,
+  type InspectedEvent,
   type ListEventsQuery,
   parseExactJson,
   subscribableEventTypeNames,
@@ -11,7 +13,15 @@ import { type Problem, problem } from '../http/problem.ts';
 import { type Cursors, type PageQuestion, type Position, paginate } from '../pagination/paging.ts';
 import type { HistoryReads } from '../replica/history-reads.ts';
 import type { Horizon } from './horizon.ts';
-import { type EventPlace, type EventRow, findEvent, listEvents, type RetentionLimits } from './queries.ts';
+import {
+  type EventPlace,
+  type EventRow,
+  findEvent,
+  listEvents,
+  listReceivers,
+  type Receiver,
+  type RetentionLimits,
+} from './queries.ts';
 
 export type EventHistory = ReturnType<typeof createEventHistory>;
 
@@ -28,9 +38,10 @@ const maxPageBytes = 4 * 1024 * 1024;
 
 /** Excludes test events. */
 export function createEventHistory({ db, history, cursors, horizon, limits }: EventHistoryOptions) {
-  return {
-    list: (organizationId: Uuid, { cursor, limit, order, ...filters }: ListEventsQuery) => {
-      const { type: types = subscribableEventTypeNames, since, until } = filters;
+  const listAs =
+    <Shown>(present: (row: ShownEvent) => Shown, maxBytes: number) =>
+    (organizationId: Uuid, { cursor, limit, order, ...filters }: ListEventsQuery) => {
+      const { type: types = subscribableEventTypeNames, subject, since, until } = filters;
       const ask = async (page: PageQuestion) => {
         // In ascending order, a client would silently miss events that retention removed after its cursor. In
         // descending order, the list ends where the removed events begin.
@@ -38,20 +49,29 @@ export function createEventHistory({ db, history, cursors, horizon, limits }: Ev
         // In ascending order, a list ends at the last complete event. Later pages contain the events that become
         // visible later.
         const upTo = page.order === 'asc' ? (await horizon(organizationId)).completeUntil : undefined;
-        const asked = { ...page, after: toPlace(page.after), types, since, until, upTo, maxBytes: maxPageBytes };
-        const read = (from: Database) => listEvents(from, organizationId, asked);
+        const asked = { ...page, after: toPlace(page.after), types, subject, since, until, upTo, maxBytes };
+        const read = (from: Database) => listEvents(from, organizationId, { ...asked, withSubject: true });
         // In ascending order, read the primary: a client that follows a replica would skip events that it has not
         // replayed.
         const rows = await (page.order === 'asc' ? read(db) : history(read));
         return rows.map((row) => ({ ...row, position: String(row.position) }));
       };
       const scope = { list: 'events', organizationId, filters };
-      return paginate(cursors, { cursor, limit, order }, scope, ask, presentEvent, order === 'asc' ? start : undefined);
-    },
+      return paginate(cursors, { cursor, limit, order }, scope, ask, present, order === 'asc' ? start : undefined);
+    };
+  return {
+    list: listAs(presentEvent, maxPageBytes),
+    listSummaries: listAs(presentSummary, 0),
 
     get: async (organizationId: Uuid, id: Uuid): Promise<Event | Problem> => {
       const row = await findEvent(db, organizationId, id, subscribableEventTypeNames);
       return row === undefined ? problem('not_found') : presentEvent(row);
+    },
+
+    inspect: async (organizationId: Uuid, id: Uuid): Promise<InspectedEvent | Problem> => {
+      const row = await findEvent(db, organizationId, id, subscribableEventTypeNames);
+      if (row === undefined) return problem('not_found');
+      return { ...presentEvent(row), webhooks: (await listReceivers(db, id)).map(presentReceiver) };
     },
   };
 }
@@ -61,20 +81,30 @@ async function isExpired(limits: RetentionLimits, after: Position | null): Promi
   return uuidTimeMs(after.id) < (await limits(after.id)).events;
 }
 
+type ShownEvent = Omit<EventRow, 'position' | 'isBeyondPage'>;
+
 const start: Position = { sortKey: '0', id: nilUuid };
 
 function toPlace(position: Position | null): EventPlace | null {
   return position === null ? null : { position: Number(position.sortKey), id: position.id };
 }
 
-function presentEvent(row: Pick<EventRow, 'id' | 'type' | 'created_at' | 'occurred_at' | 'body'>): Event {
+function presentEvent(row: ShownEvent): Event {
   const { data } = row.body === null ? { data: null } : (parseExactJson(row.body) as Pick<Event, 'data'>);
+  return { ...presentSummary(row), data };
+}
+
+function presentSummary(row: ShownEvent): EventSummary {
   return {
     id: toPublicId('evt', row.id),
     object: 'event',
     type: row.type satisfies EventType,
+    subject: row.subject,
     created_at: row.created_at.toISOString(),
     occurred_at: row.occurred_at?.toISOString() ?? null,
-    data,
   };
+}
+
+function presentReceiver({ id, webhook_id, url, status }: Receiver): InspectedEvent['webhooks'][number] {
+  return { id: toPublicId('whk', webhook_id), url, delivery_id: toPublicId('dlv', id), status };
 }

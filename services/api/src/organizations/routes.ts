@@ -2,7 +2,10 @@ import {
   closeOrganizationSchema,
   createOrganizationSchema,
   deliverySchema,
+  eventSummarySchema,
+  inspectedEventSchema,
   listDeliveriesQuerySchema,
+  listEventsQuerySchema,
   listOrganizationsQuerySchema,
   listSchema,
   listWebhooksQuerySchema,
@@ -13,6 +16,7 @@ import {
 import type { Uuid } from '@enterprise-api/shared/runtime';
 import type { InternalAccess } from '../auth/internal-guard.ts';
 import type { DeliveryService } from '../deliveries/service.ts';
+import type { EventHistory } from '../event-history/service.ts';
 import { isProblem } from '../http/problem.ts';
 import { defineRoute, type Route } from '../http/routing/define-route.ts';
 import type { WebhookService } from '../webhooks/service.ts';
@@ -22,13 +26,15 @@ export interface OrganizationRouteOptions {
   organizations: OrganizationService;
   webhooks: Pick<WebhookService, 'list'>;
   deliveries: Pick<DeliveryService, 'list'>;
+  events: Pick<EventHistory, 'listSummaries' | 'inspect'>;
 }
 
-/** Lists webhooks and deliveries as each organization itself sees them. */
+/** Lists webhooks, deliveries and events as each organization itself sees them. */
 export function organizationRoutes({
   organizations,
   webhooks,
   deliveries,
+  events,
 }: OrganizationRouteOptions): Route<InternalAccess>[] {
   /** Answers 404 if the organization does not exist. */
   const listOf =
@@ -114,6 +120,28 @@ export function organizationRoutes({
       query: listDeliveriesQuerySchema,
       response: listSchema(deliverySchema),
       handle: listOf(deliveries.list),
+    }),
+    defineRoute({
+      endpoint: 'GET /internal/v1/organizations/{id}/events',
+      operationId: 'listOrganizationEvents',
+      tag: 'Organizations',
+      summary: "List an organization's events",
+      description: 'The list shows no data.',
+      errors: ['event_expired'],
+      ids: { id: 'org' },
+      query: listEventsQuerySchema,
+      response: listSchema(eventSummarySchema),
+      handle: listOf(events.listSummaries),
+    }),
+    defineRoute({
+      endpoint: 'GET /internal/v1/organizations/{id}/events/{event_id}',
+      operationId: 'inspectEvent',
+      tag: 'Organizations',
+      summary: 'Inspect an event',
+      description: 'Shows its data, and the webhooks that got it.',
+      ids: { id: 'org', event_id: 'evt' },
+      response: inspectedEventSchema,
+      handle: ({ ids }) => events.inspect(ids.id, ids.event_id),
     }),
   ];
 }

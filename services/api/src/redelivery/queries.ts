@@ -8,7 +8,8 @@ import type { DeliveryRow } from '../deliveries/present.ts';
 /** Columns of a delivery that was just made due: no worker has leased it yet. */
 const dueDelivery = sql`d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts,
   now() as next_attempt_at, 'capacity' as waiting_for, d.last_status_code, d.last_error, d.last_duration_ms, d.test,
-  d.created_at, d.completed_at`;
+  d.created_at, d.completed_at, d.canceled_reason,
+  (select subject from event_subjects where event_id = d.event_id) as subject`;
 
 export type WebhookState = Pick<Row<'webhooks'>, 'state' | 'url'>;
 
@@ -174,7 +175,7 @@ function restart(organizationId: Uuid, which: RawBuilder<unknown>, limit: number
       from chosen where delivered_by is not null
     ), restarted as (
       update deliveries d set status = 'pending', round = d.round + 1, manual = true,
-        completed_at = null, delivered_by = null, delivered_version = null, excerpt = null, dns_ms = null,
+        completed_at = null, canceled_reason = null, delivered_by = null, delivered_version = null, excerpt = null, dns_ms = null,
         connect_ms = null, tls_ms = null, first_byte_ms = null,
         max_attempts = d.attempt_count + d.max_attempts - case when d.round = 0 then 0 else (
           select coalesce(max(a.number), 0) from attempts a

@@ -35,7 +35,9 @@ describe('POST /v1/webhooks/{id}/test', () => {
       webhook_id: webhookId,
       event_id: expect.stringMatching(/^evt_/),
       event_type: 'webhook.test',
+      subject: null,
       status: 'pending',
+      canceled_reason: null,
       attempt_count: 0,
       max_attempts: 1,
       next_attempt_at: expect.any(String),
@@ -146,8 +148,10 @@ describe('POST /v1/webhooks/deliveries/{id}/retry', () => {
     '202 for a %s delivery: due now, in a new round',
     async (status) => {
       const { id } = await insert({ status, attempt_count: 10 });
+      if (status === 'canceled') await update(id, { canceled_reason: 'webhook_disabled' });
       const { body } = await retry(id).expect(202);
       expect(body).toMatchObject({ id, status: 'pending', attempt_count: 10, max_attempts: 20, completed_at: null });
+      expect(body.canceled_reason).toBeNull();
       expect(body.waiting_for).toBe('capacity');
       expect(Math.abs(Date.parse(body.next_attempt_at) - Date.now())).toBeLessThan(30_000);
       expect(await rowOf(id)).toMatchObject({ round: 1, manual: true, lease_count: 0 });

@@ -1,5 +1,5 @@
-import { type EventType, eventPatternsFor, eventTypeNames } from '@enterprise-api/shared/contracts';
-import { type Database, prepared, recentDays, withinRangeOf } from '@enterprise-api/shared/ledger';
+import { type EventType, eventPatternsFor, eventTypeNames, eventTypes } from '@enterprise-api/shared/contracts';
+import { type BodyDays, type Database, daysOf, prepared, withinRangeOf } from '@enterprise-api/shared/ledger';
 import { type RawBuilder, sql } from 'kysely';
 import { leaseColumns, traceOf } from '../leases/lease.ts';
 import type { Capacity } from '../scheduler/scheduler.ts';
@@ -20,7 +20,7 @@ export function fanOutEvents(
   )`;
   const none = sql`null::uuid`;
   const inRange = sql`and id ${withinRangeOf(eventIds)}`;
-  return fanOut(db, { picked, cursor: none, oldestLeft: none, inRange }, capacity, settings);
+  return fanOut(db, { picked, cursor: none, oldestLeft: none, inRange, days: daysOf(eventIds) }, capacity, settings);
 }
 
 export interface Source {
@@ -30,6 +30,8 @@ export interface Source {
   oldestLeft: RawBuilder<unknown>;
   /** Limits `events` to the partitions of the picked ids, if the ids are known beforehand; otherwise empty. */
   inRange: RawBuilder<unknown>;
+  /** The days of the picked events. */
+  days: BodyDays;
 }
 
 /**
@@ -51,9 +53,9 @@ export async function fanOut(
   capacity: Capacity,
   settings: FanOutSettings,
 ): Promise<FannedOut> {
-  const { rows } = await sql<FannedOutLease & Totals>`${prepared}
+  const { rows } = await sql<FannedOutLease & Totals>`${source.days.areRecent ? prepared : sql``}
     with recursive ${committedLater}, ${source.picked}, ${knownTypes}, ${pickedEvents(source)}, ${matches(capacity)}, ${pairs(capacity)},
-    ${deletedFromOutbox}, ${writtenDeliveries(settings)}, ${pendingDeliveries(settings)}, ${totals(source, capacity)}
+    ${writtenSubjects}, ${deletedFromOutbox}, ${writtenDeliveries(settings)}, ${pendingDeliveries(settings)}, ${totals(source, capacity)}
     select t.events, t.deliveries, t.admitted, t.cursor, t.oldest_left, ${leaseColumnsOfWritten}, w.version as webhook_version,
            case when row_number() over (partition by p.event_id) = 1 and octet_length(e.body) <= ${maxBytesAlong} then e.body end as body,
            e.request_id, e.traceparent,
@@ -77,28 +79,29 @@ export async function fanOut(
 const leaseColumnsOfWritten = leaseColumns('p');
 
 /**
- * Each event type of the catalogue with its patterns, as SQL text. PostgreSQL would group parameters again for every
+ * Each event type of the catalogue with its patterns and its subject, as SQL text. PostgreSQL would group parameters again for every
  * event.
  */
 const knownTypes = sql.raw(
-  `known_types (type, patterns) as (values ${eventTypeNames.map(typeWithPatterns).join(', ')})`,
+  `known_types (type, patterns, subject_field) as (values ${eventTypeNames.map(typeInSql).join(', ')})`,
 );
 
-function typeWithPatterns(type: EventType): string {
-  return `('${type}', '{${eventPatternsFor(type).join(',')}}'::text[])`;
+function typeInSql(type: EventType): string {
+  const { subject } = eventTypes[type];
+  return `('${type}', '{${eventPatternsFor(type).join(',')}}'::text[], ${subject === null ? 'null' : `'${subject}'`})`;
 }
 
 /**
  * An event stays in the outbox if only a newer version of the worker knows its type. PostgreSQL looks up each event by
- * its id. A join that was planned on an empty table would read the whole index. An event that waited for days comes
- * without its body.
+ * its id. A join that was planned on an empty table would read the whole index.
  */
-const pickedEvents = ({ inRange }: Source) => sql`picked_events as materialized (
-    select p.event_id, p.organization_id, p.created_at, e.type, b.body, e.request_id, e.traceparent, k.patterns
+const pickedEvents = ({ inRange, days }: Source) => sql`picked_events as materialized (
+    select p.event_id, p.organization_id, p.created_at, e.type, b.body, e.request_id, e.traceparent, k.patterns,
+           case when not e.test then k.subject_field end as subject_field
     from picked p
-    cross join lateral (select type, request_id, ${traceOf('events')} from events where id = p.event_id ${inRange} limit 1) e
+    cross join lateral (select type, test, request_id, ${traceOf('events')} from events where id = p.event_id ${inRange} limit 1) e
     left join lateral (
-      select body from event_bodies where event_id = p.event_id and ${recentDays().within(sql`event_id`)} limit 1) b on true
+      select body from event_bodies where event_id = p.event_id and ${days.within(sql`event_id`)} limit 1) b on true
     join known_types k on k.type = e.type
   )`;
 
@@ -127,6 +130,15 @@ const pairs = (capacity: Capacity) => sql`pairs as materialized (
       and row_number() over (partition by not_before is null and nth <= free order by nth, event_id, webhook_id) <= ${capacity.total}
       as is_leased
     from matches
+  )`;
+
+/** An event without a subscribed webhook has a subject too. */
+const writtenSubjects = sql`subjects as (
+    insert into event_subjects (event_id, organization_id, subject)
+    select * from (
+      select event_id, organization_id, event_subject(body, subject_field) as subject from picked_events offset 0) s
+    where subject is not null
+    on conflict do nothing
   )`;
 
 /**

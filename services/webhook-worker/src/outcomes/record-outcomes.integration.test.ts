@@ -64,8 +64,12 @@ describe('an outcome', () => {
         .execute();
       const [failed, delivered] = leases as [LeaseRow, LeaseRow];
       await recordOutcomes(db, [outcomeOf(failed), outcomeOf(delivered, { result: 'delivered' })]);
-      expect((await findDelivery(db, failed.id)).status).toBe('canceled');
-      expect((await findDelivery(db, delivered.id)).status).toBe('succeeded');
+      const canceled = { status: 'canceled', canceled_reason: `webhook_${state}` };
+      expect(await findDelivery(db, failed.id)).toMatchObject(canceled);
+      expect(await findDelivery(db, delivered.id)).toMatchObject({ status: 'succeeded', canceled_reason: null });
+      // An attempt that was under way all the time.
+      await recordOutcomes(db, [outcomeOf(failed, { result: 'delivered', number: 2 })]);
+      expect(await findDelivery(db, failed.id)).toMatchObject({ status: 'succeeded', canceled_reason: null });
     },
   );
 

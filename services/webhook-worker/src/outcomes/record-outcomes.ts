@@ -1,4 +1,4 @@
-import { type Database, prepared, withinRangeOf } from '@enterprise-api/shared/ledger';
+import { canceledReason, type Database, prepared, withinRangeOf } from '@enterprise-api/shared/ledger';
 import { type RawBuilder, sql } from 'kysely';
 import { healthChanges } from './health-changes.ts';
 import type { Outcome, Recorded } from './outcome.ts';
@@ -73,16 +73,16 @@ const lockedDeliveries = (within: RawBuilder<unknown>) => sql`locked as material
  * cancels the delivery, unless it is a test of a disabled webhook.
  */
 const updatedDeliveries = (within: RawBuilder<unknown>) => sql`counted as materialized (
-    select l.*, s.status from locked l join webhooks w on w.id = l.webhook_id
+    select l.*, s.status, case when s.status = 'canceled' then ${canceledReason} end as canceled_reason from locked l join webhooks w on w.id = l.webhook_id
     cross join lateral (select case when l.result = 'delivered' then 'succeeded'
         when w.state = 'deleted' or (w.state = 'disabled' and not l.test) then 'canceled'
         when l.result = 'stop' or l.attempt_count + 1 >= l.max_attempts then 'failed' else 'pending' end as status) s
     where l.counts
   ), written as (
     update deliveries d set (status, attempt_count, manual, last_status_code, last_error, last_duration_ms, completed_at,
-        delivered_by, delivered_version, excerpt, dns_ms, connect_ms, tls_ms, first_byte_ms) = (
+        canceled_reason, delivered_by, delivered_version, excerpt, dns_ms, connect_ms, tls_ms, first_byte_ms) = (
       select c.status, d.attempt_count + 1, c.manual and c.status = 'succeeded', c.status_code, c.error, c.duration_ms,
-        case when c.status <> 'pending' then now() end, ${ifSucceeded('attempt_id', 'webhook_version', 'excerpt', 'dns_ms', 'connect_ms', 'tls_ms', 'first_byte_ms')}
+        case when c.status <> 'pending' then now() end, c.canceled_reason, ${ifSucceeded('attempt_id', 'webhook_version', 'excerpt', 'dns_ms', 'connect_ms', 'tls_ms', 'first_byte_ms')}
       from counted c where c.delivery_id = d.id limit 1)
     where d.id = any (array(select delivery_id from counted)) and d.id ${within}
     returning d.id, d.status, d.attempt_count, d.delivered_by

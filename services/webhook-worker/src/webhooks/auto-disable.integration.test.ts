@@ -40,7 +40,8 @@ describe('disabling a webhook', () => {
     await autoDisable.disable(webhookId, 'gone', 1);
     await autoDisable.disable(webhookId, 'failing', 1);
     expect(await stateOf(webhookId)).toEqual({ state: 'disabled', disabled_reason: 'gone' });
-    for (const lease of leases) expect((await findDelivery(db, lease.id)).status).toBe('canceled');
+    const canceled = { status: 'canceled', canceled_reason: 'webhook_disabled' };
+    for (const lease of leases) expect(await findDelivery(db, lease.id)).toMatchObject(canceled);
     expect(await auditOf(webhookId)).toEqual([
       {
         id: expect.any(String),

@@ -1,4 +1,4 @@
-import type { Database, DatabaseTransaction, Row } from '@enterprise-api/shared/ledger';
+import { canceledReason, type Database, type DatabaseTransaction, type Row } from '@enterprise-api/shared/ledger';
 import { sql } from 'kysely';
 
 export interface WebhookRow
@@ -53,6 +53,7 @@ export async function cancelLeased(
     ), ended as (
       delete from pending_deliveries where delivery_id = any (array(select delivery_id from own))
     )
-    update deliveries set status = 'canceled', completed_at = now()
+    update deliveries d set status = 'canceled', completed_at = now(),
+      canceled_reason = (select ${canceledReason} from webhooks w where w.id = d.webhook_id)
     where id = any (array(select delivery_id from own))`.execute(db);
 }
