@@ -42,9 +42,14 @@ export async function startProgram(
   const env = { ...process.env, PORT: String(port), WEBHOOK_SECRET: secret };
   const program = building.use(await spawnGuarded(command, args, { cwd: folder, env }));
   const front = building.use(await startTlsFront(stage.certificate, port));
-  await until(`${name} listens`, () => accepts(port), { withinMs }).catch((error) => {
+  let hasEnded = false;
+  void program.exited.then(() => {
+    hasEnded = true;
+  });
+  await until(`${name} listens`, async () => hasEnded || (await accepts(port)), { withinMs }).catch((error) => {
     throw new Error(program.lines.join('\n'), { cause: error });
   });
+  if (hasEnded) throw new Error(program.lines.join('\n'));
   const resources = building.move();
   return {
     folder,

@@ -77,6 +77,12 @@ export function describeQuickStart(language: string, how: Pick<Framework, 'file'
       expect(printed(sent.event_id)).toEqual([]);
     });
 
+    it('does not start without a secret, because anybody could sign with an empty key', async () => {
+      const source = codeBelow(pageOf('quick-start'), `### ${language}`);
+      const started = startProgram({ ...how, name: language, source }, stage, '');
+      await expect(started).rejects.toThrow('Set WEBHOOK_SECRET.');
+    }, 120_000);
+
     it('accepts the request that test-locally.md signs by hand, and refuses it with another body', async () => {
       const script = codeBelow(pageOf('test-locally'), '## Sign a request yourself');
       const env = { ...process.env, PORT: String(receiver.port), WEBHOOK_SECRET: webhook.secret };
