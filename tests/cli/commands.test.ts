@@ -187,11 +187,30 @@ describe('enterprise-api', () => {
       scopes: ['me:read', 'usage:read'],
     });
     expect((await run(['keys', 'list', organization.id])).stdout).not.toContain(key.secret);
+    expect(await json('keys', 'list', organization.id, '--expires-before', '7d')).toEqual([]);
+    expect(await json('keys', 'list', organization.id, '--unused-since', '0s')).toHaveLength(1);
     expect(await json('keys', 'update', organization.id, key.id, '--allow', '203.0.113.0/24')).toMatchObject({
       ip_allowlist: ['203.0.113.0/24'],
     });
+    const report = ['keys', 'update', organization.id, key.id, '--allowlist-mode', 'report'];
+    expect(await json(...report)).toMatchObject({ outside_allowlist: { count: 0, last_at: null, addresses: [] } });
     expect(await json('keys', 'update', organization.id, key.id, '--allow-all')).toMatchObject({ ip_allowlist: null });
     expect(await run(['keys', 'revoke', organization.id, key.id, '--yes'])).toMatchObject({ code: 0 });
+    const leaked = await json<{ secret: string }>(
+      'keys',
+      'create',
+      organization.id,
+      '--name',
+      'leaked',
+      '--scopes',
+      'panels:read',
+    );
+    const env = { ENTERPRISE_API_KEY: leaked.secret };
+    const unsure = { code: 2, stderr: expect.stringContaining('--yes') };
+    expect(await stage.cli.run(['revoke'], { env })).toMatchObject(unsure);
+    const revoked = { code: 0, stdout: `Revoked ${leaked.secret.slice(0, 12)}….\n` };
+    expect(await stage.cli.run(['revoke', '--yes'], { env })).toMatchObject(revoked);
+    expect(await stage.cli.run(['revoke', '--yes'], { env })).toMatchObject({ code: 3 });
     expect(await run(['orgs', 'close', organization.id], 'Alpha')).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('Nothing was closed.'),
@@ -202,6 +221,9 @@ describe('enterprise-api', () => {
     expect(entries.map(({ action }) => action)).toEqual([
       'organization.closed',
       'api_key.deleted',
+      'api_key.created',
+      'api_key.deleted',
+      'api_key.updated',
       'api_key.updated',
       'api_key.updated',
       'api_key.created',

@@ -46,10 +46,13 @@ describe('enterprise-api ops', () => {
     expect((await ops('webhook', webhook.id)).stdout).toMatch(/circuit\s+closed/);
     expect(JSON.stringify(found)).not.toContain(webhook.secret);
     const test = await stage.customer.call('POST', `/v1/webhooks/${webhook.id}/test`);
-    const shown = await ops('delivery', test.body.id);
+    expect(await ops('delivery', test.body.id)).toMatchObject({ code: 2, stderr: expect.stringContaining('--actor') });
+    const shown = await ops('delivery', test.body.id, '--actor', 'on-call');
     expect(shown.stdout).toContain(stage.customer.organizationId);
     expect(shown.stdout).toMatch(/status\s+pending/);
-    expect((await ops('delivery', toPublicId('dlv', newUuid()))).code).toBe(5);
+    expect((await ops('delivery', toPublicId('dlv', newUuid()), '--actor', 'on-call')).code).toBe(5);
+    const [read] = await stage.cli.json<AuditEntry[]>(['audit', '--object', test.body.event_id]);
+    expect(read).toMatchObject({ action: 'event.read', on_behalf_of: 'on-call' });
     const uuid = fromPublicId('whk', webhook.id) as string;
     expect(await json<InspectedWebhook>('webhook', uuid)).toMatchObject({ webhook: { id: webhook.id } });
     expect((await ops('id', uuid)).stdout).toContain(webhook.id);

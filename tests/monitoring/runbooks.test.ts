@@ -59,7 +59,10 @@ it.each(commands)('the command line has what the runbooks say: %s', (command) =>
   const words = command.replace(/^(npx )?enterprise-api /, '').split(' ');
   const found = known.filter(({ path }) => path !== '' && `${words.join(' ')} `.startsWith(`${path} `)).at(-1);
   const options = found?.options.flatMap(({ names }) => names) ?? [];
-  expect({ command, path: found?.path }).toEqual({ command, path: expect.stringMatching(/^(ops \w|audit|runbook)/) });
+  expect({ command, path: found?.path }).toEqual({
+    command,
+    path: expect.stringMatching(/^(ops \w|audit|runbook|keys \w)/),
+  });
   expect(words.filter((word) => word.startsWith('-') && !options.includes(word))).toEqual([]);
 });
 

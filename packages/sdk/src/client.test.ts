@@ -112,6 +112,14 @@ describe('a change', () => {
     expect(api.requests.map(({ headers }) => headers['if-match'])).toEqual(['"1"']);
   });
 
+  it('that revokes the key succeeds when the key is refused after a lost answer, but not when it never was good', async () => {
+    await using api = await startScriptedApi(hangUp, refusal(401, 'unauthorized'));
+    await clientOf(api).me.revokeKey();
+    expect(api.requests).toHaveLength(2);
+    await using wrong = await startScriptedApi(refusal(401, 'unauthorized'));
+    await expect(clientOf(wrong).me.revokeKey()).rejects.toMatchObject({ status: 401 });
+  });
+
   it('that deletes succeeds when the webhook is gone after a lost answer, but not when it never was there', async () => {
     await using api = await startScriptedApi(hangUp, refusal(404, 'not_found'));
     expect(await clientOf(api).webhooks.delete('whk_1')).toBeUndefined();

@@ -29,6 +29,7 @@ const period = { since: '2026-11-21T00:00:00Z' };
 /** How each operation is called. */
 const calls: Record<string, (api: EnterpriseApi) => PromiseLike<unknown>> = {
   getMe: (api) => api.me.get(),
+  revokeOwnKey: (api) => api.me.revokeKey(),
   getUsage: (api) => api.usage.get(),
   createWebhook: (api) => api.webhooks.create({ url: 'https://example.com/', events: ['*'] }),
   listWebhooks: (api) => api.webhooks.list().page(),

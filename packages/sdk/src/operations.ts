@@ -15,7 +15,8 @@ export interface Operations {
   list<Item>(path: string, query?: Query, options?: CallOptions): List<Item>;
   post<Body>(path: string, body?: object, options?: PostOptions): Promise<Body>;
   patch<Body>(path: string, body: object, options?: ChangeOptions): Promise<Body>;
-  delete(path: string, options?: ChangeOptions): Promise<void>;
+  /** @param deletedStatus the status of a repeat after the deletion; 404 by default */
+  delete(path: string, options?: ChangeOptions, deletedStatus?: number): Promise<void>;
 }
 
 export function createOperations(send: Send): Operations {
@@ -41,13 +42,13 @@ export function createOperations(send: Send): Operations {
         { method: 'PATCH', path, ...json(body, ifMatch(options)), repeatable: changes(options) },
         options,
       )) as Body,
-    delete: async (path, options = {}) => {
+    delete: async (path, options = {}, deletedStatus = 404) => {
       const request = {
         method: 'DELETE',
         path,
         headers: ifMatch(options),
         repeatable: changes(options),
-        deletes: true,
+        deletedStatus,
       };
       await call(request, options);
     },

@@ -40,6 +40,7 @@ export function createApiMetrics(db: Database, databaseClock: DatabaseClock, com
     registerPool,
     historyRead: (place: 'replica' | 'primary') => counters.historyReads.inc({ place }),
     keyLookup: () => counters.keyLookups.inc(),
+    outsideAllowlist: () => counters.outsideAllowlist.inc(),
   };
 }
 
@@ -119,6 +120,11 @@ function createCounters(registry: Registry) {
     keyLookups: new Counter({
       name: 'api_key_lookups_total',
       help: 'API keys looked up in the database. Cached and malformed keys need no lookup.',
+      registers,
+    }),
+    outsideAllowlist: new Counter({
+      name: 'api_key_outside_allowlist_total',
+      help: 'Requests from outside the allowlist of their key, which reports such requests instead of refusing them.',
       registers,
     }),
     events: new Counter({

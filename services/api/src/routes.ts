@@ -59,9 +59,9 @@ interface PublicFeatureParts extends FeatureParts {
 /** The features of `/v1`. */
 export function publicRoutes(parts: PublicFeatureParts) {
   const { config, history, databaseClock, eventStream } = parts;
-  const { cursors, webhooks, events, deliveries, redelivery } = createSharedParts(parts);
+  const { cursors, apiKeys, webhooks, events, deliveries, redelivery } = createSharedParts(parts);
   return [
-    ...meRoutes({ rateLimits: config.rateLimits }),
+    ...meRoutes({ rateLimits: config.rateLimits, apiKeys }),
     ...webhookRoutes(webhooks),
     ...deliveryPolicyRoutes(config),
     ...eventTypeRoutes({ cursors }),
@@ -87,10 +87,10 @@ export function internalRoutes(
   { emit, emitWithin }: Pick<BatchedProducer, 'emit' | 'emitWithin'>,
 ) {
   const { config, db, databaseClock, history, onEmitted, identityTokens, queue, closings } = parts;
-  const { cursors, webhooks, events, deliveries, redelivery } = createSharedParts(parts);
+  const { cursors, apiKeys, webhooks, events, deliveries, redelivery } = createSharedParts(parts);
   return [
     ...organizationRoutes({ organizations: createOrganizationService({ db, cursors }), webhooks, deliveries, events }),
-    ...apiKeyRoutes(createApiKeyService({ db, cursors })),
+    ...apiKeyRoutes(apiKeys),
     ...operatorRoutes({
       sendingPauses: createSendingPauses(db),
       stats: createStatsReader({
@@ -129,6 +129,7 @@ function createSharedParts({ config, db, history, databaseClock, horizon, limits
   const secretBox = createSecretBox(config.keyRing);
   return {
     cursors,
+    apiKeys: createApiKeyService({ db, cursors }),
     redelivery: createRedelivery({ clock: databaseClock, addressPolicy }),
     webhooks: createWebhookService({ db, secretBox, addressPolicy, cursors }),
     events: createEventHistory({ db, history, cursors, horizon, limits }),

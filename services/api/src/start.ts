@@ -101,6 +101,7 @@ async function openChecks(ledger: Awaited<ReturnType<typeof openLedger>>) {
     withDatabaseCheck: databaseHealth.withDatabaseCheck,
     onKeyLookup: metrics.keyLookup,
     onRateDecision: metrics.rateDecision,
+    onOutsideAllowlist: metrics.outsideAllowlist,
   });
   return {
     ...ledger,

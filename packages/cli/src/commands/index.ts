@@ -13,6 +13,7 @@ import { addOpenCommand } from './open.ts';
 import { addOpsCommands } from './ops.ts';
 import { addOrganizationCommands } from './organizations.ts';
 import { addRequestCommand } from './request.ts';
+import { addRevokeCommand } from './revoke.ts';
 import { addRunbookCommand } from './runbook.ts';
 import { addTriggerCommand } from './trigger.ts';
 import { addUsageCommand } from './usage.ts';
@@ -25,6 +26,7 @@ export type CommandModule = (program: Command, open: (options: GlobalOptions) =>
 export const commandModules: readonly CommandModule[] = [
   addLoginCommands,
   addMeCommand,
+  addRevokeCommand,
   addListenCommand,
   addEventCommands,
   addWebhookCommands,

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import type { Context } from '../context.ts';
 import { Failure } from '../failure.ts';
 import { confirm } from '../input/ask.ts';
-import { instant, listOf } from '../input/values.ts';
+import { instant, instantAhead, listOf } from '../input/values.ts';
 import { internalApiOf } from '../internal/client.ts';
 import type { ApiKey, CreatedApiKey } from '../internal/types.ts';
 import { keyColumns, keyFields } from '../present/internal.ts';
@@ -23,13 +23,25 @@ export const addKeyCommands: CommandModule = (program, open) => {
   addRevoking(keys, open);
 };
 
+interface ListOptions extends PagingOptions {
+  expiresBefore?: string;
+  unusedSince?: string;
+}
+
 function addReading(keys: Command, open: Open): void {
   withPaging(keys.command('list').description('list the keys of an organization, newest first'))
     .argument('<organization>', 'org_…')
+    .option('--expires-before <time>', 'that expire before this time; or from now, such as 7d', instantAhead())
+    .option('--unused-since <time>', 'not used since this time; or how long ago, such as 90d', instant())
     .action(
-      action<PagingOptions>(open, async (context, options, organization) => {
-        const list = internalApiOf(context).list<ApiKey>(keysOf(organization), { limit: pageSize(options) });
-        context.printer.list(await collect(context, list, options), keyColumns, 'The organization has no key.');
+      action<ListOptions>(open, async (context, options, organization) => {
+        const { expiresBefore, unusedSince } = options;
+        const list = internalApiOf(context).list<ApiKey>(keysOf(organization), {
+          limit: pageSize(options),
+          ...(expiresBefore !== undefined && { expires_before: expiresBefore }),
+          ...(unusedSince !== undefined && { unused_since: unusedSince }),
+        });
+        context.printer.list(await collect(context, list, options), keyColumns, 'There is no such key.');
       }),
     );
   keys
@@ -50,6 +62,7 @@ interface KeyOptions {
   scopes?: string[];
   allow?: string[];
   allowAll?: boolean;
+  allowlistMode?: string;
   expires?: string;
   neverExpires?: boolean;
 }
@@ -77,7 +90,11 @@ function addChanging(keys: Command, open: Open): void {
       action<KeyOptions>(open, async (context, options, organization, id = '') => {
         const fields = fieldsOf(options);
         if (Object.keys(fields).length === 0)
-          throw new Failure('usage', 'Nothing to change.', 'Give --name, --scopes, --allow or --expires.');
+          throw new Failure(
+            'usage',
+            'Nothing to change.',
+            'Give --name, --scopes, --allow, --allowlist-mode or --expires.',
+          );
         const key = await internalApiOf(context).patch<ApiKey>(keyOf(organization, id), fields);
         context.printer.object(key, keyFields(key));
       }),
@@ -108,16 +125,23 @@ function addRevoking(keys: Command, open: Open): void {
 function withFields(command: Command): Command {
   return command
     .option('--allow <addresses>', 'addresses and CIDRs from which the key may be used; a comma-separated list', listOf)
+    .addOption(
+      new Option('--allowlist-mode <mode>', 'refuse requests from other addresses, or serve and count them').choices([
+        'enforce',
+        'report',
+      ]),
+    )
     .option('--expires <time>', 'when it stops working', instant())
     .option('--actor <name>', 'the person who asked for this, for the audit log');
 }
 
-function fieldsOf({ name, scopes, allow, allowAll, expires, neverExpires }: KeyOptions): object {
+function fieldsOf({ name, scopes, allow, allowAll, allowlistMode, expires, neverExpires }: KeyOptions): object {
   return {
     ...(name !== undefined && { name }),
     ...(scopes !== undefined && { scopes }),
     ...(allow !== undefined && { ip_allowlist: allow }),
     ...(allowAll && { ip_allowlist: null }),
+    ...(allowlistMode !== undefined && { ip_allowlist_mode: allowlistMode }),
     ...(expires !== undefined && { expires_at: expires }),
     ...(neverExpires && { expires_at: null }),
   };

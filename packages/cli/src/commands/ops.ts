@@ -97,6 +97,7 @@ function addInspection(ops: Command, open: Open): void {
     .command('delivery')
     .description('show a delivery of any organization, with its attempts')
     .argument('<id>', 'dlv_…')
+    .requiredOption('--actor <name>', 'the person who reads it, for the audit log')
     .action(
       action(open, async (context, _options, id) => {
         const path = `/internal/v1/deliveries/${encodeURIComponent(publicId('dlv', id))}`;

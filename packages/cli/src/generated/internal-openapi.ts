@@ -38,6 +38,27 @@ export interface components {
             object: "api_key";
             /** @description Id of the organization. */
             organization_id: string;
+            /**
+             * @description Whether requests from outside the allowlist are refused (`enforce`), or served and counted (`report`).
+             * @enum {string}
+             */
+            ip_allowlist_mode: "enforce" | "report";
+            /** @description Requests from outside the allowlist since the list last changed; null in the mode `enforce`. Shows a request within 10 s. */
+            outside_allowlist: {
+                /** @description How many requests came from outside. */
+                count: number;
+                /**
+                 * Format: date-time
+                 * @description When the newest one came; null: none came.
+                 */
+                last_at: string | null;
+                /** @description The newest 20 addresses, the newest first. */
+                addresses: string[];
+            } | null;
+            /** @description The address that the last use came from; null: unknown. */
+            last_used_address: string | null;
+            /** @description `User-Agent` of the last use: its first 200 printable ASCII characters; null: none. */
+            last_used_user_agent: string | null;
         };
         /** @description A page of a list. */
         ApiKeyList: {
@@ -104,8 +125,8 @@ export interface components {
          * @description What was done.
          * @enum {string}
          */
-        AuditAction: "organization.created" | "organization.updated" | "organization.closed" | "api_key.created" | "api_key.updated" | "api_key.deleted" | "webhook.created" | "webhook.updated" | "webhook.secret_rotated" | "webhook.deleted" | "webhook.disabled" | "webhook.tested" | "webhook.replayed" | "delivery.retried" | "sending.paused" | "sending.resumed";
-        /** @description A change of an organization, a key, a webhook, a delivery or the sending of deliveries: what, by whom, and when. */
+        AuditAction: "organization.created" | "organization.updated" | "organization.closed" | "api_key.created" | "api_key.updated" | "api_key.deleted" | "webhook.created" | "webhook.updated" | "webhook.secret_rotated" | "webhook.deleted" | "webhook.disabled" | "webhook.tested" | "webhook.replayed" | "delivery.retried" | "event.read" | "sending.paused" | "sending.resumed";
+        /** @description A change of an organization, a key, a webhook, a delivery or the sending of deliveries, or an operator who read an event: what, by whom, and when. */
         AuditEntry: {
             /** @description Id of the audit entry. */
             id: string;
@@ -119,11 +140,11 @@ export interface components {
             /** @description What was done, such as `webhook.updated`. */
             action: components["schemas"]["AuditAction"];
             /**
-             * @description The kind of the object that changed.
+             * @description The kind of the object that changed or was read.
              * @enum {string}
              */
-            object_type: "organization" | "api_key" | "webhook" | "delivery" | "sending";
-            /** @description Id of the object that changed. Null: all sending was paused or resumed. */
+            object_type: "organization" | "api_key" | "webhook" | "delivery" | "event" | "sending";
+            /** @description Id of the object that changed or was read. Null: all sending was paused or resumed. */
             object_id: (string) | null;
             /** @description Id of the organization. Null: the change concerns all organizations. */
             organization_id: string | null;
@@ -179,6 +200,11 @@ export interface components {
             /** @description Addresses and CIDRs that the key may be used from; null: from anywhere. */
             ip_allowlist?: string[] | null;
             /**
+             * @description Whether requests from outside the allowlist are refused (`enforce`), or served and counted (`report`).
+             * @enum {string}
+             */
+            ip_allowlist_mode?: "enforce" | "report";
+            /**
              * Format: date-time
              * @description When the key stops being valid; null: never.
              */
@@ -226,6 +252,27 @@ export interface components {
             object: "api_key";
             /** @description Id of the organization. */
             organization_id: string;
+            /**
+             * @description Whether requests from outside the allowlist are refused (`enforce`), or served and counted (`report`).
+             * @enum {string}
+             */
+            ip_allowlist_mode: "enforce" | "report";
+            /** @description Requests from outside the allowlist since the list last changed; null in the mode `enforce`. Shows a request within 10 s. */
+            outside_allowlist: {
+                /** @description How many requests came from outside. */
+                count: number;
+                /**
+                 * Format: date-time
+                 * @description When the newest one came; null: none came.
+                 */
+                last_at: string | null;
+                /** @description The newest 20 addresses, the newest first. */
+                addresses: string[];
+            } | null;
+            /** @description The address that the last use came from; null: unknown. */
+            last_used_address: string | null;
+            /** @description `User-Agent` of the last use: its first 200 printable ASCII characters; null: none. */
+            last_used_user_agent: string | null;
             /** @description The key itself. */
             secret: string;
         };
@@ -1009,6 +1056,11 @@ export interface components {
             scopes?: components["schemas"]["Scope"][];
             /** @description Addresses and CIDRs that the key may be used from; null: from anywhere. */
             ip_allowlist?: string[] | null;
+            /**
+             * @description Whether requests from outside the allowlist are refused (`enforce`), or served and counted (`report`).
+             * @enum {string}
+             */
+            ip_allowlist_mode?: "enforce" | "report";
             /**
              * Format: date-time
              * @description When the key stops being valid; null: never.

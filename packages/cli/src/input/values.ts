@@ -40,15 +40,18 @@ export function durationMs(value: string): number {
  *
  * @returns RFC 3339 in UTC
  */
-export function instant(now: () => number = Date.now) {
+export const instant = (now: () => number = Date.now) => parseTime((ms) => now() - ms, 'how long ago');
+
+/** Parses RFC 3339, a date, or a time from now such as `7d`. */
+export const instantAhead = (now: () => number = Date.now) => parseTime((ms) => now() + ms, 'how long from now');
+
+function parseTime(timeOf: (durationMs: number) => number, meaning: string) {
   return (value: string): string => {
-    if (/^\d+(ms|s|m|h|d)$/.test(value)) return new Date(now() - durationMs(value)).toISOString();
+    if (/^\d+(ms|s|m|h|d)$/.test(value)) return new Date(timeOf(durationMs(value))).toISOString();
     const isInstant = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/.test(value);
     const time = isInstant ? Date.parse(value) : Number.NaN;
     if (!Number.isNaN(time)) return new Date(time).toISOString();
-    throw new InvalidArgumentError(
-      'It must be a time such as 2026-11-22T08:00:00Z, a day, or how long ago, such as 2h.',
-    );
+    throw new InvalidArgumentError(`It must be a time such as 2026-11-22T08:00:00Z, a day, or ${meaning}, such as 2h.`);
   };
 }
 

@@ -32,6 +32,7 @@ export const keyColumns: Column<ApiKey>[] = [
   { title: 'SCOPES', text: ({ scopes }) => scopes.join(', '), isElastic: true },
   { title: 'EXPIRES', text: ({ expires_at }) => time(expires_at) },
   { title: 'LAST USED', text: ({ last_used_at }) => time(last_used_at) },
+  { title: 'FROM', text: ({ last_used_address }) => orDash(last_used_address) },
 ];
 
 export function keyFields(key: ApiKey): Field[] {
@@ -42,10 +43,18 @@ export function keyFields(key: ApiKey): Field[] {
     ['begins with', key.key_prefix],
     ['scopes', key.scopes.join(', ')],
     ['addresses', key.ip_allowlist === null ? 'any' : key.ip_allowlist.join(', ')],
+    ['other addresses', key.outside_allowlist === null ? 'refused' : outsideText(key.outside_allowlist)],
     ['created', time(key.created_at)],
     ['expires', key.expires_at === null ? 'never' : time(key.expires_at)],
     ['last used', time(key.last_used_at)],
+    ['last used from', orDash(key.last_used_address)],
+    ['last used with', orDash(key.last_used_user_agent)],
   ];
+}
+
+function outsideText({ count, last_at, addresses }: NonNullable<ApiKey['outside_allowlist']>): string {
+  if (last_at === null) return 'served and counted; none so far';
+  return `served and counted: ${count}, the last ${time(last_at)}, from ${addresses.join(', ')}`;
 }
 
 export const auditColumns: Column<AuditEntry>[] = [

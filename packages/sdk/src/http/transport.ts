@@ -15,8 +15,8 @@ export interface TransportRequest {
   headers?: Readonly<Record<string, string | undefined>> | undefined;
   body?: string | Uint8Array | undefined;
   repeatable: Repeatable;
-  /** True for a DELETE: if an earlier attempt may have deleted the resource, 404 counts as success. */
-  deletes?: boolean;
+  /** Of a DELETE: the status of a repeat. It counts as success if an earlier attempt may have deleted the resource. */
+  deletedStatus?: number;
 }
 
 /**
@@ -54,8 +54,8 @@ export function createSend(settings: Settings): Send {
       signal?.throwIfAborted();
       const refused = refusalOf(error);
       if (refused === null) throw withoutRequest(error);
-      const wasDeleted = refused.status === 404 && failures.slice(0, -1).some(mayHaveWorked);
-      if (request.deletes && wasDeleted) return { ...refused, status: 204, body: undefined };
+      const wasDeleted = refused.status === request.deletedStatus && failures.slice(0, -1).some(mayHaveWorked);
+      if (wasDeleted) return { ...refused, status: 204, body: undefined };
       throw errorOf(refused, Date.now());
     }
   };

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { pageQueryShape } from './pagination.ts';
 import { planSchema, rateLimitExample, rateLimitSchema } from './plans.ts';
 import {
   changesSchema,
@@ -20,22 +21,49 @@ const allowlistSchema = someOf(z.string().min(1).max(100), 'must not be empty; s
   .nullable()
   .describe('Addresses and CIDRs that the key may be used from; null: from anywhere.');
 
+const allowlistModeSchema = z
+  .enum(['enforce', 'report'])
+  .describe('Whether requests from outside the allowlist are refused (`enforce`), or served and counted (`report`).');
+
 const settableFields = {
   name: nameSchema,
   scopes: distinct(scopeSchema, 'must not name a scope twice', 'What the key may do.'),
   ip_allowlist: allowlistSchema,
+  ip_allowlist_mode: allowlistModeSchema,
   expires_at: instantSchema.nullable().describe('When the key stops being valid; null: never.'),
 };
 
 export const createApiKeySchema = z
   .strictObject(settableFields)
-  .partial({ ip_allowlist: true, expires_at: true })
+  .partial({ ip_allowlist: true, ip_allowlist_mode: true, expires_at: true })
   .meta({ id: 'CreateApiKey', examples: [{ name: 'Production', scopes: ['me:read', 'webhooks:read'] }] });
 
 export type CreateApiKey = z.output<typeof createApiKeySchema>;
 
 export const updateApiKeySchema = changesSchema('UpdateApiKey', settableFields, { ip_allowlist: ['192.0.2.0/24'] });
 export type UpdateApiKey = z.output<typeof updateApiKeySchema>;
+
+export const listApiKeysQuerySchema = z.strictObject({
+  ...pageQueryShape,
+  expires_before: instantSchema.optional().describe('Only keys that expire, or have expired, before this time.'),
+  unused_since: instantSchema
+    .optional()
+    .describe('Only keys whose last use is before this time. For keys never used, their creation counts.'),
+});
+export type ListApiKeysQuery = z.output<typeof listApiKeysQuerySchema>;
+
+/** How many addresses outside its allowlist a key shows. */
+export const outsideAddressesShown = 20;
+
+const outsideAllowlistSchema = z
+  .strictObject({
+    count: z.int().describe('How many requests came from outside.'),
+    last_at: timestampSchema.nullable().describe('When the newest one came; null: none came.'),
+    addresses: z.array(z.string()).describe(`The newest ${outsideAddressesShown} addresses, the newest first.`),
+  })
+  .describe(
+    'Requests from outside the allowlist since the list last changed; null in the mode `enforce`. Shows a request within 10 s.',
+  );
 
 const keyShape = {
   id: publicIdSchema('key'),
@@ -67,8 +95,23 @@ const apiKeyFields = z.strictObject({
   name: z.string().nullable().describe('A name for people; null if the organization is closed.'),
   object: z.literal('api_key'),
   organization_id: publicIdSchema('org'),
+  ip_allowlist_mode: allowlistModeSchema,
+  outside_allowlist: outsideAllowlistSchema.nullable(),
+  last_used_address: z.string().nullable().describe('The address that the last use came from; null: unknown.'),
+  last_used_user_agent: z
+    .string()
+    .nullable()
+    .describe('`User-Agent` of the last use: its first 200 printable ASCII characters; null: none.'),
 });
-const apiKeyExample = { ...keyExample, object: 'api_key', organization_id: exampleId('org') };
+const apiKeyExample = {
+  ...keyExample,
+  object: 'api_key',
+  organization_id: exampleId('org'),
+  ip_allowlist_mode: 'enforce',
+  outside_allowlist: null,
+  last_used_address: null,
+  last_used_user_agent: null,
+};
 
 export const apiKeySchema = apiKeyFields.meta({
   id: 'ApiKey',

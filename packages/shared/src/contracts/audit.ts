@@ -7,6 +7,7 @@ export const auditObjectPrefixes = {
   api_key: 'key',
   webhook: 'whk',
   delivery: 'dlv',
+  event: 'evt',
   /** The object id names the organization whose sending changed. Without an object id, all sending changed. */
   sending: 'org',
 } as const satisfies Record<string, IdPrefix>;
@@ -31,6 +32,7 @@ export const auditActions = [
   'webhook.tested',
   'webhook.replayed',
   'delivery.retried',
+  'event.read',
   'sending.paused',
   'sending.resumed',
 ] as const satisfies `${AuditObjectType}.${string}`[];
@@ -42,7 +44,7 @@ export function auditObjectType(action: AuditAction): AuditObjectType {
 
 const objectIdSchema = z.union(
   [...new Set(Object.values(auditObjectPrefixes))].map((prefix) => publicIdSchema(prefix)),
-  'must be the id of an organization, a key, a webhook or a delivery',
+  'must be the id of an organization, a key, a webhook, a delivery or an event',
 );
 
 const auditActionSchema = z.enum(auditActions).meta({
@@ -86,10 +88,10 @@ export const auditEntrySchema = z
     action: auditActionSchema.describe('What was done, such as `webhook.updated`.'),
     object_type: z
       .enum(Object.keys(auditObjectPrefixes) as [AuditObjectType, ...AuditObjectType[]])
-      .describe('The kind of the object that changed.'),
+      .describe('The kind of the object that changed or was read.'),
     object_id: objectIdSchema
       .nullable()
-      .describe('Id of the object that changed. Null: all sending was paused or resumed.'),
+      .describe('Id of the object that changed or was read. Null: all sending was paused or resumed.'),
     organization_id: publicIdSchema('org')
       .nullable()
       .describe('Id of the organization. Null: the change concerns all organizations.'),
@@ -105,7 +107,7 @@ export const auditEntrySchema = z
   .meta({
     id: 'AuditEntry',
     description:
-      'A change of an organization, a key, a webhook, a delivery or the sending of deliveries: what, by whom, and when.',
+      'A change of an organization, a key, a webhook, a delivery or the sending of deliveries, or an operator who read an event: what, by whom, and when.',
     examples: [
       {
         id: exampleId('aud'),

@@ -85,6 +85,24 @@ describe('the slow figures of the ledger', () => {
     expect(await slowLedgerFigures(db)).toMatchObject({ openBreakers: 1, enabledWebhooks: 2, disabledWebhooks: 1 });
   });
 
+  it('count the keys that expire within seven days, of those used within seven days', async () => {
+    const { db } = opened;
+    const organizationId = await insertOrganization(db);
+    const add = (expires: string, used: string, revoked = 'null') =>
+      sql`insert into api_keys (id, organization_id, name, public_id, hash, scopes, expires_at, last_used_at, revoked_at)
+        select id, ${organizationId}, 'k', '', uuid_send(id), '{}', ${sql.raw(expires)}, ${sql.raw(used)}, ${sql.raw(revoked)}
+        from gen_random_uuid() id`.execute(db);
+    const [soon, lately] = [`now() + interval '6 days'`, `now() - interval '6 days'`];
+    await add(soon, lately);
+    await add(`now() + interval '8 days'`, lately);
+    await add(`now() - interval '1 minute'`, lately);
+    await add('null', lately);
+    await add(soon, `now() - interval '8 days'`);
+    await add(soon, 'null');
+    await add(soon, lately, 'now()');
+    expect((await slowLedgerFigures(db)).expiringKeys).toBe(1);
+  });
+
   it('count the months ahead of the table that has the fewest, up to the first gap', async () => {
     const { db } = opened;
     const now = new Date();

@@ -10,6 +10,8 @@ export interface SlowLedgerFigures {
   /** Webhooks in this state among the first {@link countLimit} rows. No figure counts deleted webhooks. */
   enabledWebhooks: number;
   disabledWebhooks: number;
+  /** API keys that expire within seven days and were used within seven days, counted up to {@link countLimit}. */
+  expiringKeys: number;
   /** How many months after the current one have partitions without a gap, in the table that has the fewest. */
   monthsAhead: number;
 }
@@ -24,6 +26,10 @@ export const slowLedgerGauges = {
   openBreakers: { name: 'ledger_open_breakers', help: 'Webhooks whose circuit is open.' },
   enabledWebhooks: { name: 'ledger_webhooks', help: 'Webhooks by state.', labels: { state: 'enabled' } },
   disabledWebhooks: { name: 'ledger_webhooks', help: 'Webhooks by state.', labels: { state: 'disabled' } },
+  expiringKeys: {
+    name: 'ledger_api_keys_expiring',
+    help: 'API keys that expire within 7 days, of those used within 7 days.',
+  },
   monthsAhead: {
     name: 'ledger_partitions_ahead_months',
     help: 'Months after this one whose partitions exist. At 0 every event is refused when this month ends.',
@@ -40,10 +46,18 @@ export async function slowLedgerFigures(db: Database): Promise<SlowLedgerFigures
         as "openBreakers",
       count(*) filter (where state = 'enabled') as "enabledWebhooks",
       count(*) filter (where state = 'disabled') as "disabledWebhooks",
-      (${monthsAheadOfNow}) as "monthsAhead"
+      (${expiringKeys}) as "expiringKeys", (${monthsAheadOfNow}) as "monthsAhead"
     from listed`.execute(db);
-  return rows[0] ?? { openBreakers: 0, enabledWebhooks: 0, disabledWebhooks: 0, monthsAhead: 0 };
+  return rows[0] ?? { openBreakers: 0, enabledWebhooks: 0, disabledWebhooks: 0, expiringKeys: 0, monthsAhead: 0 };
 }
+
+const expiringKeys = sql`
+  select count(*) from (
+    select from api_keys
+    where revoked_at is null and expires_at > now() and expires_at < now() + interval '7 days'
+      and last_used_at > now() - interval '7 days'
+    limit ${countLimit}
+  ) k`;
 
 /** Counts the months between the current one and the first month for which a table lacks a partition. */
 const monthsAheadOfNow = sql<number>`

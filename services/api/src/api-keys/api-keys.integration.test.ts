@@ -1,5 +1,6 @@
 import { fromPublicId } from '@enterprise-api/shared/runtime';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { sql } from 'kysely';
 import { startTestApi, type TestApi } from '../testing/test-api.ts';
 
 let api: TestApi;
@@ -22,8 +23,12 @@ describe('POST /internal/v1/organizations/{id}/keys', () => {
       object: 'api_key',
       organization_id,
       ip_allowlist: null,
+      ip_allowlist_mode: 'enforce',
+      outside_allowlist: null,
       expires_at: null,
       last_used_at: null,
+      last_used_address: null,
+      last_used_user_agent: null,
     });
     expect(key.secret).toMatch(/^nwk_[0-9A-Za-z]{40,80}$/);
     expect(key.key_prefix).toBe(key.secret.slice(0, 12));
@@ -52,6 +57,8 @@ describe('POST /internal/v1/organizations/{id}/keys', () => {
     [{ name: 'k', scopes: ['*'], ip_allowlist: ['1.2.3.4', '10/8'] }, 'ip_allowlist[1]'],
     [{ name: 'k', scopes: ['*'], ip_allowlist: Array(51).fill('1.2.3.4') }, 'ip_allowlist'],
     [{ name: 'k', scopes: ['*'], ip_allowlist: [] }, 'ip_allowlist'],
+    [{ name: 'k', scopes: ['*'], ip_allowlist_mode: 'off' }, 'ip_allowlist_mode'],
+    [{ name: 'k', scopes: ['*'], ip_allowlist_mode: null }, 'ip_allowlist_mode'],
     [{ name: 'k', scopes: ['*'], expires_at: 'soon' }, 'expires_at'],
     [{ name: 'k', scopes: ['*'], secret: 'mine' }, 'secret'],
   ])('400 for %j', async (body, param) => {
@@ -80,6 +87,47 @@ describe('GET /internal/v1/organizations/{id}/keys', () => {
     expect(body.data.map((key: { id: string }) => key.id)).toEqual([keys[2]?.id, keys[0]?.id]);
     expect(text).not.toMatch(/secret|hash/);
     for (const key of keys) expect(text).not.toContain(key.secret);
+  });
+
+  it('200 with the keys that expire before a time, and with those that were not used since one', async () => {
+    const { id: organizationId } = await api.createOrganization();
+    const create = async (fields: object) =>
+      fromPublicId('key', (await api.createKey({ organizationId, ...fields })).id);
+    const [never, soon, later] = [
+      await create({}),
+      await create({ expires_at: '2030-01-01T00:00:00Z' }),
+      await create({ expires_at: '2031-01-01T00:00:00Z' }),
+    ];
+    const set = (id: string | null, created_at: string, last_used_at: string | null) =>
+      sql`update api_keys set created_at = ${created_at}, last_used_at = ${last_used_at} where id = ${id}`.execute(
+        api.db,
+      );
+    await set(never, '2026-01-01T00:00:00Z', '2026-03-01T00:00:00Z');
+    await set(soon, '2026-01-02T00:00:00Z', null);
+    await set(later, '2026-02-03T00:00:00Z', null);
+    const listed = async (query: string) => {
+      const { body } = await api.internal('get', `${keysOf(organizationId)}?${query}`).expect(200);
+      return body.data.map(({ id }: { id: string }) => fromPublicId('key', id));
+    };
+    expect(await listed('expires_before=2030-01-01T00:00:00Z')).toEqual([]);
+    expect(await listed('expires_before=2030-01-01T00:00:00.001Z')).toEqual([soon]);
+    expect(await listed('expires_before=2032-01-01T00:00:00Z')).toEqual([later, soon]);
+    expect(await listed('unused_since=2026-01-02T00:00:00Z')).toEqual([]);
+    expect(await listed('unused_since=2026-02-03T00:00:01Z')).toEqual([later, soon]);
+    expect(await listed('unused_since=2026-03-01T00:00:01Z')).toEqual([later, soon, never]);
+    expect(await listed('unused_since=2026-03-01T00:00:01Z&expires_before=2030-06-01T00:00:00Z')).toEqual([soon]);
+  });
+
+  it('400 for a cursor of other filters', async () => {
+    const { id: organizationId } = await api.createOrganization();
+    for (let count = 0; count < 2; count++) await api.createKey({ organizationId });
+    const page = (query: string) => api.internal('get', `${keysOf(organizationId)}?limit=1${query}`);
+    const { next_cursor } = (await page('&unused_since=2999-01-01T00:00:00Z').expect(200)).body;
+    await page(`&unused_since=2999-01-01T00:00:00Z&cursor=${next_cursor}`).expect(200);
+    for (const other of ['', '&unused_since=2998-01-01T00:00:00Z', '&expires_before=2999-01-01T00:00:00Z']) {
+      const refused = await page(`${other}&cursor=${next_cursor}`).expect(400);
+      expect(refused.body.error.code).toBe('invalid_cursor');
+    }
   });
 
   it('404 for an unknown organization', async () => {

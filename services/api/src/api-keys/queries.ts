@@ -12,14 +12,23 @@ const columns = [
   'public_id',
   'scopes',
   'ip_allowlist',
+  'ip_allowlist_mode',
+  'outside_count',
+  'outside_last_at',
+  'outside_addresses',
   'created_at',
   'expires_at',
   'last_used_at',
+  'last_used_address',
+  'last_used_user_agent',
 ] as const;
 
 export type KeyRow = Pick<Row<'api_keys'>, (typeof columns)[number]>;
 
-type NewKey = Pick<NewRow<'api_keys'>, 'id' | 'name' | 'public_id' | 'hash' | 'scopes' | 'ip_allowlist' | 'expires_at'>;
+type NewKey = Pick<
+  NewRow<'api_keys'>,
+  'id' | 'name' | 'public_id' | 'hash' | 'scopes' | 'ip_allowlist' | 'ip_allowlist_mode' | 'expires_at'
+>;
 
 export async function organizationExists(db: Database, organizationId: Uuid): Promise<boolean> {
   const row = await db.selectFrom('organizations').select('id').where('id', '=', organizationId).executeTakeFirst();
@@ -31,18 +40,23 @@ export async function insertKey(trx: DatabaseTransaction, organizationId: Uuid, 
   return trx.insertInto('api_keys').values(row).returning(columns).executeTakeFirstOrThrow();
 }
 
+interface KeyFilter {
+  expiresBefore: Date | undefined;
+  unusedSince: Date | undefined;
+}
+
 /** Includes expired keys, but no revoked keys. */
-export async function listKeys(db: Database, organizationId: Uuid, page: PageQuestion) {
-  return db
+export async function listKeys(db: Database, organizationId: Uuid, page: PageQuestion, filter: KeyFilter) {
+  let query = db
     .selectFrom('api_keys')
     .select([...columns, positionOf('created_at')])
     .where('organization_id', '=', organizationId)
     .where('revoked_at', 'is', null)
-    .where(isAfter(page))
-    .orderBy('created_at', 'desc')
-    .orderBy('id', 'desc')
-    .limit(page.limit)
-    .execute();
+    .where(isAfter(page));
+  const { expiresBefore, unusedSince } = filter;
+  if (expiresBefore !== undefined) query = query.where('expires_at', '<', expiresBefore);
+  if (unusedSince !== undefined) query = query.where(sql`coalesce(last_used_at, created_at)`, '<', unusedSince);
+  return query.orderBy('created_at', 'desc').orderBy('id', 'desc').limit(page.limit).execute();
 }
 
 /** Internal callers name a key by its id alone, or by its id and organization. */
@@ -65,7 +79,14 @@ function selectKey(db: Database, { id, organizationId }: KeyName) {
   return organizationId === undefined ? key : key.where('organization_id', '=', organizationId);
 }
 
-export async function updateKey(trx: DatabaseTransaction, id: Uuid, changes: UpdateApiKey): Promise<KeyRow> {
+type OutsideUses = Pick<Row<'api_keys'>, 'outside_count' | 'outside_last_at' | 'outside_addresses'>;
+
+/** What a key shows whose allowlist has just changed. */
+export const noOutsideUses: OutsideUses = { outside_count: 0, outside_last_at: null, outside_addresses: null };
+
+type KeyChanges = UpdateApiKey & Partial<OutsideUses>;
+
+export async function updateKey(trx: DatabaseTransaction, id: Uuid, changes: KeyChanges): Promise<KeyRow> {
   return trx.updateTable('api_keys').set(changes).where('id', '=', id).returning(columns).executeTakeFirstOrThrow();
 }
 

@@ -3,8 +3,8 @@ import {
   createApiKeySchema,
   createdApiKeySchema,
   type IdPrefix,
+  listApiKeysQuerySchema,
   listSchema,
-  pageQuerySchema,
   updateApiKeySchema,
 } from '@enterprise-api/shared/contracts';
 import type { Uuid } from '@enterprise-api/shared/runtime';
@@ -36,7 +36,7 @@ export function apiKeyRoutes(apiKeys: ApiKeyService): Route<InternalAccess>[] {
       tag: 'API keys',
       summary: "List an organization's API keys",
       ids: { id: 'org' },
-      query: pageQuerySchema,
+      query: listApiKeysQuerySchema,
       response: listSchema(apiKeySchema),
       handle: ({ ids, query }) => apiKeys.list(ids.id, query),
     }),

@@ -4,17 +4,19 @@ import type {
   CreateApiKey,
   CreatedApiKey,
   ErrorDetail,
+  ListApiKeysQuery,
   Scope,
   UpdateApiKey,
 } from '@enterprise-api/shared/contracts';
 import type { Database } from '@enterprise-api/shared/ledger';
 import { newUuid, toPublicId, type Uuid } from '@enterprise-api/shared/runtime';
 import { canonicalCidr } from '@enterprise-api/shared/security';
+import type { Principal } from '../auth/judge.ts';
 import { generateKey, keyPrefix } from '../auth/key-format.ts';
-import { fieldChanges, noFieldChanges } from '../core/field-changes.ts';
+import { type FieldChanges, fieldChanges, noFieldChanges } from '../core/field-changes.ts';
 import { requireActive } from '../core/require-active.ts';
 import type { Transact } from '../core/unit-of-work.ts';
-import { invalid, isProblem, type Problem, problem } from '../http/problem.ts';
+import { challenges, invalid, isProblem, type Problem, problem } from '../http/problem.ts';
 import { type Cursors, type PageQuestion, paginate } from '../pagination/paging.ts';
 import {
   findKey,
@@ -23,6 +25,7 @@ import {
   type KeyRow,
   listKeys,
   lockKey,
+  noOutsideUses,
   organizationExists,
   revokeKey,
   updateKey,
@@ -30,10 +33,30 @@ import {
 
 export type ApiKeyService = ReturnType<typeof createApiKeyService>;
 
-const auditedFields = ['name', 'scopes', 'ip_allowlist', 'expires_at'] as const;
+const auditedFields = ['name', 'scopes', 'ip_allowlist', 'ip_allowlist_mode', 'expires_at'] as const;
 
 export function createApiKeyService({ db, cursors }: { db: Database; cursors: Cursors }) {
+  const revoke = (transact: Transact, name: KeyName, fields: FieldChanges = noFieldChanges) =>
+    transact(async ({ trx, changed }): Promise<Problem | undefined> => {
+      const before = await lockKey(trx, name);
+      if (before === undefined) return problem('not_found');
+      const { id, organization_id: organizationId } = before;
+      const refused = await requireActive(trx, organizationId);
+      if (refused !== undefined) return refused;
+      await revokeKey(trx, id);
+      await changed({ action: 'api_key.deleted', objectId: id, organizationId, ...fields });
+      return undefined;
+    });
   return {
+    revoke,
+
+    /** Revokes the key of the request. The audit log shows the address that asked for it. */
+    revokeOwn: async (transact: Transact, { key, address }: Principal): Promise<Problem | undefined> => {
+      const asked = fieldChanges({ address: null }, { address }, ['address']);
+      const refused = await revoke(transact, { id: key.id, organizationId: key.organization.id }, asked);
+      return refused && problem('unauthorized', { headers: challenges.invalid });
+    },
+
     organizationExists,
 
     create: (transact: Transact, organizationId: Uuid, input: CreateApiKey) => {
@@ -41,10 +64,11 @@ export function createApiKeyService({ db, cursors }: { db: Database; cursors: Cu
       return isProblem(ip_allowlist) ? ip_allowlist : createKey(transact, organizationId, { ...input, ip_allowlist });
     },
 
-    list: async (organizationId: Uuid, request: { cursor?: string | undefined; limit: number }) => {
+    list: async (organizationId: Uuid, { cursor, limit, ...filters }: ListApiKeysQuery) => {
       if (!(await organizationExists(db, organizationId))) return problem('not_found');
-      const scope = { list: 'keys', organizationId, filters: {} };
-      return paginate(cursors, request, scope, (page: PageQuestion) => listKeys(db, organizationId, page), present);
+      const filter = { expiresBefore: filters.expires_before, unusedSince: filters.unused_since };
+      const ask = (page: PageQuestion) => listKeys(db, organizationId, page, filter);
+      return paginate(cursors, { cursor, limit }, { list: 'keys', organizationId, filters }, ask, present);
     },
 
     get: async (name: KeyName): Promise<ApiKey | Problem> => {
@@ -61,25 +85,15 @@ export function createApiKeyService({ db, cursors }: { db: Database; cursors: Cu
         const refused = await requireActive(trx, before.organization_id);
         if (refused !== undefined) return refused;
         const { id } = before;
-        const shown = present(await updateKey(trx, id, { ...input, ip_allowlist }));
+        const isOtherList = ip_allowlist !== undefined && String(ip_allowlist) !== String(before.ip_allowlist);
+        const changes = { ...input, ip_allowlist, ...(isOtherList && noOutsideUses) };
+        const shown = present(await updateKey(trx, id, changes));
         const fields = fieldChanges(present(before), shown, auditedFields);
         const organizationId = before.organization_id;
         await changed({ action: 'api_key.updated', objectId: id, organizationId, ...fields });
         return shown;
       });
     },
-
-    revoke: (transact: Transact, name: KeyName): Promise<Problem | undefined> =>
-      transact(async ({ trx, changed }) => {
-        const before = await lockKey(trx, name);
-        if (before === undefined) return problem('not_found');
-        const { id, organization_id: organizationId } = before;
-        const refused = await requireActive(trx, organizationId);
-        if (refused !== undefined) return refused;
-        await revokeKey(trx, id);
-        await changed({ action: 'api_key.deleted', objectId: id, organizationId, ...noFieldChanges });
-        return undefined;
-      }),
   };
 }
 
@@ -96,11 +110,14 @@ function createKey(transact: Transact, organizationId: Uuid, input: CreateApiKey
       hash: hash('sha256', secret, 'buffer'),
       scopes: input.scopes,
       ip_allowlist: input.ip_allowlist ?? null,
+      ip_allowlist_mode: input.ip_allowlist_mode,
       expires_at: input.expires_at ?? null,
     });
-    const fields = fieldChanges(null, present(row), auditedFields);
+    const shown = present(row);
+    const given = { ...shown, ip_allowlist_mode: input.ip_allowlist_mode };
+    const fields = fieldChanges(null, given, auditedFields);
     await changed({ action: 'api_key.created', objectId: row.id, organizationId, ...fields });
-    return { ...present(row), secret };
+    return { ...shown, secret };
   });
 }
 
@@ -129,8 +146,20 @@ function present(row: KeyRow): ApiKey {
     key_prefix: keyPrefix(row.public_id),
     scopes: row.scopes as Scope[],
     ip_allowlist: row.ip_allowlist,
+    ip_allowlist_mode: row.ip_allowlist_mode,
+    outside_allowlist: row.ip_allowlist_mode === 'enforce' ? null : presentOutsideUses(row),
     created_at: row.created_at.toISOString(),
     expires_at: row.expires_at?.toISOString() ?? null,
     last_used_at: row.last_used_at?.toISOString() ?? null,
+    last_used_address: row.last_used_address,
+    last_used_user_agent: row.last_used_user_agent,
+  };
+}
+
+function presentOutsideUses(row: KeyRow): ApiKey['outside_allowlist'] {
+  return {
+    count: row.outside_count,
+    last_at: row.outside_last_at?.toISOString() ?? null,
+    addresses: row.outside_addresses ?? [],
   };
 }

@@ -274,7 +274,7 @@ describe('GET /internal/v1/audit', () => {
     ['action=webhook.created&action=webhook.deleted', 'action'],
     ['organization_id=org_1', 'organization_id'],
     ['organization_id=whk_01jd6kz5r8e2v9qxm3c7t4b0na', 'organization_id'],
-    ['object_id=evt_01jd6kz5r8e2v9qxm3c7t4b0na', 'object_id'],
+    ['object_id=att_01jd6kz5r8e2v9qxm3c7t4b0na', 'object_id'],
     ['since=yesterday', 'since'],
     ['actor=internal', 'actor'],
   ])('400 for ?%s', async (query, param) => {

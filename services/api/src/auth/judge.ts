@@ -6,6 +6,7 @@ import { isProblem, type Problem, problem } from '../http/problem.ts';
 import { addressBucket } from '../http/server/client-address.ts';
 import type { Caller } from '../http/server/request-context.ts';
 import { type Authenticator, hasExpired } from './authenticate.ts';
+import type { Origin } from './last-used.ts';
 import type { StoredKey } from './queries.ts';
 import { type RateDecision, type RateLimiter, rateLimitHeaders, secondsUntilReset } from './rate-limit.ts';
 import { hasScope } from './scopes.ts';
@@ -21,6 +22,9 @@ interface JudgedRequest {
   readonly authorization: readonly string[] | undefined;
   /** The scope that the key needs; null for an unknown path or method. */
   readonly scope: RequiredScope | null;
+  /** True if any valid key is enough. Nothing after 401 is then checked or counted. */
+  readonly acceptsAnyKey: boolean;
+  readonly userAgent: string | undefined;
   /** True if an earlier check already counted this request, so that this check does not count it again. */
   readonly isRepeat?: boolean;
   /** The checks store here the key, and whether they refused the request. */
@@ -41,7 +45,9 @@ export interface JudgeOptions {
   rateLimiter: RateLimiter;
   clock: Clock;
   /** Called after the address and the plan were accepted. */
-  onKeyUsed: (keyId: Uuid) => void;
+  onKeyUsed: (keyId: Uuid, origin: Origin) => void;
+  /** Called for a request from outside the allowlist of a key that reports such requests. */
+  onOutsideAllowlist: (keyId: Uuid, allowlist: readonly string[], address: string) => void;
   onRateDecision: (decision: RateDecision) => void;
   withDatabaseCheck: WithDatabaseCheck;
 }
@@ -49,20 +55,24 @@ export interface JudgeOptions {
 /** The only implementation of {@link Judge}. The API's own routes, the areas and forward authentication share it. */
 export function createJudge(options: JudgeOptions): Judge {
   const { authenticator, rateLimiter, clock } = options;
-  return async ({ method, authorization, scope, isRepeat = false, caller, headers }) => {
+  return async ({ method, authorization, scope, acceptsAnyKey, userAgent, isRepeat = false, caller, headers }) => {
     const { address } = caller;
     const readOnly = method === 'GET' || method === 'HEAD';
     const found = authenticator.authenticate({ authorization, bucket: addressBucket(address), readOnly, isRepeat });
     const key = found instanceof Promise ? await options.withDatabaseCheck(found) : found;
     if (isProblem(key)) return key;
     caller.key = key;
+    if (acceptsAnyKey) return { key, address };
     caller.isRefused = true;
-    if (!allowsAddress(key, address)) return problem('ip_not_allowed');
+    if (!isListed(key, address)) {
+      if (key.ipAllowlistMode === 'enforce') return problem('ip_not_allowed');
+      if (!isRepeat) options.onOutsideAllowlist(key.id, key.ipAllowlist ?? [], address);
+    }
     const { id, plan } = key.organization;
     if (!hasApiAccess(plan)) return problem('plan_no_api_access');
     const decision = await (isRepeat ? rateLimiter.peek(id, plan) : rateLimiter.consume(id, plan));
     if (!isRepeat) {
-      options.onKeyUsed(key.id);
+      options.onKeyUsed(key.id, { address, userAgent });
       options.onRateDecision(decision);
     }
     Object.assign(headers, rateLimitHeaders(decision, clock.now()));
@@ -76,7 +86,8 @@ export function createJudge(options: JudgeOptions): Judge {
 /** True if a key, read again later, still permits a request that was granted before. */
 export function stillGrants(key: StoredKey | null, { address, scope, nowMs }: GrantedUse): boolean {
   if (key === null || hasExpired(key, nowMs)) return false;
-  return allowsAddress(key, address) && hasApiAccess(key.organization.plan) && hasScope(key.scopes, scope);
+  const allowsAddress = key.ipAllowlistMode === 'report' || isListed(key, address);
+  return allowsAddress && hasApiAccess(key.organization.plan) && hasScope(key.scopes, scope);
 }
 
 export interface GrantedUse {
@@ -85,6 +96,6 @@ export interface GrantedUse {
   readonly nowMs: number;
 }
 
-function allowsAddress(key: StoredKey, address: string): boolean {
+function isListed(key: StoredKey, address: string): boolean {
   return key.ipAllowlist === null || key.ipAllowlist.some((cidr) => cidrContains(cidr, address));
 }

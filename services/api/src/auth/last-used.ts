@@ -1,14 +1,17 @@
 import { type Clock, MicroBatcher, type Uuid } from '@enterprise-api/shared/runtime';
+import type { KeyUse } from './queries.ts';
 
-/** Records when keys were last used: outside of requests, in batches, and at most once a minute per key. */
+/** Records when and from where keys were last used: outside of requests, in batches, and at most once a minute per key. */
 export interface LastUsed {
-  note(keyId: Uuid): void;
+  note(keyId: Uuid, origin: Origin): void;
   flush(): Promise<void>;
 }
 
-interface KeyUse {
-  keyId: Uuid;
-  usedAt: Date;
+/** Where a request came from. */
+export interface Origin {
+  readonly address: string;
+  /** The header as the client sent it. */
+  readonly userAgent: string | undefined;
 }
 
 export interface LastUsedOptions {
@@ -33,13 +36,20 @@ export function createLastUsed({ write, clock, onError }: LastUsedOptions): Last
     waitMs: gatherMs,
   });
   return {
-    note: (keyId) => {
+    note: (keyId, { address, userAgent }) => {
       const noted = notedAtMs.get(keyId);
       const now = clock.monotonic();
       if (noted !== undefined && now - noted < everyMs) return;
       notedAtMs.set(keyId, now);
-      void batcher.add({ keyId, usedAt: new Date(clock.now()) });
+      void batcher.add({ keyId, usedAt: new Date(clock.now()), address, userAgent: shownUserAgent(userAgent) });
     },
     flush: () => batcher.flush(),
   };
+}
+
+const maxUserAgentLength = 200;
+
+/** Clients choose the header freely, so only printable ASCII is stored. */
+function shownUserAgent(header: string | undefined): string | null {
+  return header?.replace(/[^ -~]/g, '').slice(0, maxUserAgentLength) || null;
 }

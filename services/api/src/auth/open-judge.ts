@@ -1,12 +1,13 @@
 import type { Database } from '@enterprise-api/shared/ledger';
-import { createLimitedWarning } from '@enterprise-api/shared/runtime';
+import { createLimitedWarning, createLoop } from '@enterprise-api/shared/runtime';
 import type { WithDatabaseCheck } from '../core/database-health.ts';
 import type { Foundation } from '../core/foundation.ts';
 import { createAuthenticator } from './authenticate.ts';
 import { createJudge } from './judge.ts';
 import { KeyCache } from './key-cache.ts';
 import { createLastUsed } from './last-used.ts';
-import { findKeyByHash, markKeysUsed } from './queries.ts';
+import { createOutsideUses, writeOutsideUsesEveryMs } from './outside-uses.ts';
+import { addOutsideUses, findKeyByHash, markKeysUsed } from './queries.ts';
 import { createRateLimiter, openRateLimitStore, type RateDecision, type RateLimiterOptions } from './rate-limit.ts';
 
 export interface OpenJudgeOptions {
@@ -17,6 +18,7 @@ export interface OpenJudgeOptions {
   authFailuresPerMinute: number;
   onKeyLookup: () => void;
   onRateDecision: (decision: RateDecision) => void;
+  onOutsideAllowlist: () => void;
 }
 
 export async function openJudge({ log, clock, closers }: Foundation, options: OpenJudgeOptions) {
@@ -34,11 +36,23 @@ export async function openJudge({ log, clock, closers }: Foundation, options: Op
     onError: createLimitedWarning(log, 'last use of keys not written yet'),
   });
   closers.add('last use of keys', lastUsed.flush);
+  const outsideUses = createOutsideUses((uses) => addOutsideUses(db, uses), clock);
+  const outsideLoop = createLoop({
+    run: () => outsideUses.flush().then(() => writeOutsideUsesEveryMs),
+    onError: createLimitedWarning(log, 'requests from outside of allowlists not written yet'),
+    delayAfterErrorMs: writeOutsideUsesEveryMs,
+  });
+  closers.add('requests from outside of allowlists', () => outsideLoop.stop().then(outsideUses.flush));
+  outsideLoop.start();
   const judge = createJudge({
     authenticator: createAuthenticator({ cache, failuresPerMinute: options.authFailuresPerMinute, clock }),
     rateLimiter: createRateLimiter({ limits: options.rateLimits, redis, clock, onError }),
     clock,
     onKeyUsed: lastUsed.note,
+    onOutsideAllowlist: (...use) => {
+      options.onOutsideAllowlist();
+      outsideUses.note(...use);
+    },
     onRateDecision,
     withDatabaseCheck,
   });

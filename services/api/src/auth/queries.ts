@@ -1,4 +1,4 @@
-import type { Plan, Scope } from '@enterprise-api/shared/contracts';
+import { outsideAddressesShown, type Plan, type Scope } from '@enterprise-api/shared/contracts';
 import type { Database } from '@enterprise-api/shared/ledger';
 import type { Uuid } from '@enterprise-api/shared/runtime';
 import { sql } from 'kysely';
@@ -10,6 +10,7 @@ export interface StoredKey {
   publicId: string;
   scopes: Scope[];
   ipAllowlist: string[] | null;
+  ipAllowlistMode: 'enforce' | 'report';
   createdAt: Date;
   expiresAt: Date | null;
   lastUsedAt: Date | null;
@@ -35,6 +36,7 @@ export async function findKeyByHash(db: Database, hash: Buffer): Promise<StoredK
     publicId: row.public_id,
     scopes: row.scopes as Scope[],
     ipAllowlist: row.ip_allowlist,
+    ipAllowlistMode: row.ip_allowlist_mode,
     createdAt: row.created_at,
     expiresAt: row.expires_at,
     lastUsedAt: row.last_used_at,
@@ -42,19 +44,57 @@ export async function findKeyByHash(db: Database, hash: Buffer): Promise<StoredK
   };
 }
 
+export interface KeyUse {
+  keyId: Uuid;
+  usedAt: Date;
+  address: string;
+  userAgent: string | null;
+}
+
 /**
  * Records the last use of keys. Locks rows in id order. Skips a key if its recorded use is less than 50 s older than
  * the new one.
  */
-export async function markKeysUsed(db: Database, uses: readonly { keyId: Uuid; usedAt: Date }[]): Promise<void> {
+export async function markKeysUsed(db: Database, uses: readonly KeyUse[]): Promise<void> {
   await sql`
     with used as materialized (
-      select k.id, x.used_at
-      from unnest(${uses.map((use) => use.keyId)}::uuid[], ${uses.map((use) => use.usedAt.toISOString())}::timestamptz[])
-        as x(id, used_at)
-      join api_keys k on k.id = x.id
-      where k.last_used_at is null or k.last_used_at < x.used_at - interval '50 seconds'
+      select k.id, x."usedAt", x.address, x."userAgent"
+      from json_to_recordset(${JSON.stringify(uses)})
+        as x("keyId" uuid, "usedAt" timestamptz, address text, "userAgent" text)
+      join api_keys k on k.id = x."keyId"
+      where k.last_used_at is null or k.last_used_at < x."usedAt" - interval '50 seconds'
       order by k.id for update of k
     )
-    update api_keys k set last_used_at = used.used_at from used where k.id = used.id`.execute(db);
+    update api_keys k
+    set last_used_at = used."usedAt", last_used_address = used.address, last_used_user_agent = used."userAgent"
+    from used where k.id = used.id`.execute(db);
+}
+
+/** Requests of a key from outside its allowlist, in the mode `report`. */
+export interface OutsideUses {
+  keyId: Uuid;
+  allowlist: readonly string[];
+  count: number;
+  lastAt: Date;
+  /** Newest first. */
+  addresses: readonly string[];
+}
+
+/** Adds requests to those that the keys' rows show. Skips a key whose allowlist or mode has changed meanwhile. */
+export async function addOutsideUses(db: Database, uses: readonly OutsideUses[]): Promise<void> {
+  await sql`
+    with used as materialized (
+      select k.id, x.count, x."lastAt", x.addresses
+      from json_to_recordset(${JSON.stringify(uses)})
+        as x("keyId" uuid, allowlist text[], count bigint, "lastAt" timestamptz, addresses text[])
+      join api_keys k on k.id = x."keyId"
+      where k.ip_allowlist_mode = 'report' and k.ip_allowlist = x.allowlist
+      order by k.id for update of k
+    )
+    update api_keys k
+    set outside_count = k.outside_count + used.count, outside_last_at = greatest(k.outside_last_at, used."lastAt"),
+      outside_addresses = array(
+        select address from unnest(used.addresses || k.outside_addresses) with ordinality as listed(address, place)
+        group by address order by min(place) limit ${outsideAddressesShown})
+    from used where k.id = used.id`.execute(db);
 }

@@ -49,6 +49,10 @@ describe.each(queueBackends())('a change of a key, pushed through $name,', ({ st
     await expectInForce(({ id }) => one.internal('delete', `/internal/v1/keys/${id}`).expect(204), 401);
   });
 
+  it('takes effect in every process when the key revokes itself', async () => {
+    await expectInForce(({ secret }) => one.call('delete', '/v1/me/key', secret).expect(204), 401);
+  });
+
   it('takes effect in every process when scopes, addresses or expiry change', async () => {
     for (const [change, status] of [
       [{ scopes: ['panels:read'] }, 403],

@@ -91,7 +91,11 @@ function createUnit(trx: DatabaseTransaction, origin: Origin, changes: Committed
       const entry = { ...reported, ...origin };
       await writeAuditEntry(trx, entry);
       const kind = auditObjectType(entry.action);
-      changes.push(kind === 'delivery' ? { entry } : { change: { kind, id: entry.objectId ?? nilUuid }, entry });
+      changes.push(
+        kind === 'delivery' || kind === 'event'
+          ? { entry }
+          : { change: { kind, id: entry.objectId ?? nilUuid }, entry },
+      );
     },
     acted: async (reported) => {
       const entry = { ...reported, ...noFieldChanges, ...origin };

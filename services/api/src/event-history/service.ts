@@ -9,6 +9,8 @@ import {
 } from '@enterprise-api/shared/contracts';
 import type { Database } from '@enterprise-api/shared/ledger';
 import { nilUuid, toPublicId, type Uuid, uuidTimeMs } from '@enterprise-api/shared/runtime';
+import { recordEventRead } from '../core/event-read.ts';
+import type { Transact } from '../core/unit-of-work.ts';
 import { type Problem, problem } from '../http/problem.ts';
 import { type Cursors, type PageQuestion, type Position, paginate } from '../pagination/paging.ts';
 import type { HistoryReads } from '../replica/history-reads.ts';
@@ -68,10 +70,13 @@ export function createEventHistory({ db, history, cursors, horizon, limits }: Ev
       return row === undefined ? problem('not_found') : presentEvent(row);
     },
 
-    inspect: async (organizationId: Uuid, id: Uuid): Promise<InspectedEvent | Problem> => {
+    /** Leaves an entry in the audit log. */
+    inspect: async (transact: Transact, organizationId: Uuid, id: Uuid): Promise<InspectedEvent | Problem> => {
       const row = await findEvent(db, organizationId, id, subscribableEventTypeNames);
       if (row === undefined) return problem('not_found');
-      return { ...presentEvent(row), webhooks: (await listReceivers(db, id)).map(presentReceiver) };
+      const receivers = await listReceivers(db, id);
+      await recordEventRead(transact, { eventId: id, organizationId });
+      return { ...presentEvent(row), webhooks: receivers.map(presentReceiver) };
     },
   };
 }

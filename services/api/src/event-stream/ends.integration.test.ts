@@ -47,10 +47,11 @@ describe.each(queueBackends())('streams of two processes, with the queue on $nam
   });
 
   /** Resolves with the time from which on the key grants nothing, where that is not now. */
-  type Change = (key: { id: string; organization_id: string }) => PromiseLike<unknown>;
+  type Change = (key: { id: string; secret: string; organization_id: string }) => PromiseLike<unknown>;
 
   it.each<[string, Change]>([
     ['is revoked', ({ id }) => one.internal('delete', `/internal/v1/keys/${id}`).expect(204)],
+    ['revokes itself', ({ secret }) => one.call('delete', '/v1/me/key', secret).expect(204)],
     ['expires', expire],
     ['loses webhooks:read', ({ id }) => patchKey(id, { scopes: ['me:read'] })],
     ['loses the address', ({ id }) => patchKey(id, { ip_allowlist: ['203.0.113.7'] })],

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { areaOperation, type RequiredScope, usageAreaOf, usageAreaOfScope } from '@enterprise-api/shared/contracts';
 import type { Judge } from '../auth/judge.ts';
 import { isProblem, type Problem, problem } from '../http/problem.ts';
-import { existing, type Operation, type RouteTable, scopeOf } from '../http/routing/route-table.ts';
+import { acceptsAnyKey, existing, type Operation, type RouteTable, scopeOf } from '../http/routing/route-table.ts';
 import type { ClientAddressOf } from '../http/server/client-address.ts';
 import type { RequestContext } from '../http/server/request-context.ts';
 import { type IdentityTokens, identityHeaders } from '../identity/identity-tokens.ts';
@@ -34,12 +34,21 @@ export function createForwardAuthentication<Access>(
     const operation = requiredScope === null ? options.table.find(method, target.path) : null;
     if (operation !== null && needsNoKey(operation)) return {};
     const scope = operation === null ? requiredScope : scopeOf(operation);
+    const isForAnyKey = operation !== null && acceptsAnyKey(operation);
     // A repeated check gets no area, so it is not counted.
-    const area = isRepeat ? undefined : areaOf(target.path, requiredScope);
+    const area = isRepeat || isForAnyKey ? undefined : areaOf(target.path, requiredScope);
     const caller = { address: options.addressOf(request), area };
     context.caller = caller;
-    const { authorization } = request.headersDistinct;
-    const principal = await options.judge({ method, authorization, scope, isRepeat, caller, headers: context.headers });
+    const principal = await options.judge({
+      method,
+      authorization: request.headersDistinct.authorization,
+      userAgent: request.headers['user-agent'],
+      scope,
+      acceptsAnyKey: isForAnyKey,
+      isRepeat,
+      caller,
+      headers: context.headers,
+    });
     if (isProblem(principal)) return principal;
     const found = operation === null ? null : existing(operation);
     if (isProblem(found)) return found;

@@ -1,12 +1,19 @@
 import { type ApiPlan, meSchema } from '@enterprise-api/shared/contracts';
 import { toPublicId } from '@enterprise-api/shared/runtime';
+import type { ApiKeyService } from '../api-keys/service.ts';
 import type { Principal } from '../auth/judge.ts';
 import { keyPrefix } from '../auth/key-format.ts';
 import { describeRateLimit } from '../auth/rate-limit.ts';
+import type { Transact } from '../core/unit-of-work.ts';
 import { defineRoute } from '../http/routing/define-route.ts';
 
-/** Needs no query: authentication has already read the key and its organization. */
-export function meRoutes({ rateLimits }: { rateLimits: Readonly<Record<ApiPlan, number>> }) {
+interface MeRouteOptions {
+  rateLimits: Readonly<Record<ApiPlan, number>>;
+  apiKeys: Pick<ApiKeyService, 'revokeOwn'>;
+}
+
+/** Reading needs no query: authentication has already read the key and its organization. */
+export function meRoutes({ rateLimits, apiKeys }: MeRouteOptions) {
   return [
     defineRoute({
       endpoint: 'GET /v1/me',
@@ -32,6 +39,16 @@ export function meRoutes({ rateLimits }: { rateLimits: Readonly<Record<ApiPlan, 
         scopes: key.scopes,
         rate_limit: describeRateLimit(rateLimits, key.organization.plan),
       }),
+    }),
+    defineRoute({
+      endpoint: 'DELETE /v1/me/key',
+      operationId: 'revokeOwnKey',
+      tag: 'Account',
+      summary: 'Revoke the API key of the request',
+      description:
+        'For a key that leaked. The key is refused everywhere within a second. Its scopes and addresses, the plan and the rate limit are not checked.',
+      caller: 'any_key',
+      handle: ({ access, transact }: { access: Principal; transact: Transact }) => apiKeys.revokeOwn(transact, access),
     }),
   ];
 }

@@ -17,7 +17,7 @@ export function isIdempotent({ method }: Pick<CheckedRoute, 'method'>): boolean 
 export function errorCodesOf(route: CheckedRoute, listener: Listener): ErrorCode[] {
   const found = new Set<ErrorCode>([
     ...(route.caller === 'anyone' ? [] : checksOfCaller(route, listener)),
-    ...checksOfInput(route),
+    ...(route.caller === 'any_key' ? (['malformed_request'] as const) : checksOfInput(route)),
     ...route.errors,
     'internal_error',
     'service_unavailable',
@@ -25,7 +25,8 @@ export function errorCodesOf(route: CheckedRoute, listener: Listener): ErrorCode
   return inOrder(found);
 }
 
-function checksOfCaller({ scope }: CheckedRoute, listener: Listener): readonly ErrorCode[] {
+function checksOfCaller({ scope, caller }: CheckedRoute, listener: Listener): readonly ErrorCode[] {
+  if (caller === 'any_key') return ['unauthorized', 'rate_limited'];
   if (listener === 'internal') return ['unauthorized', 'forbidden_scope'];
   return scope === null ? keyChecks : [...keyChecks, 'forbidden_scope'];
 }

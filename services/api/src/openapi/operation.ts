@@ -37,6 +37,7 @@ export function operationOf<Access>(route: Route<Access>, parts: OperationParts)
 /** The description and `x-required-scope` name the scope: linters accept only OAuth scopes in `security`. */
 function callerOf({ caller, scope }: Pick<Route<never>, 'caller' | 'scope'>): string {
   if (caller === 'anyone') return 'Needs no key.';
+  if (caller === 'any_key') return 'Needs a key, with any scope.';
   if (caller === 'producer') return 'Needs INTERNAL_API_SECRET or INTERNAL_EVENTS_SECRET.';
   return scope === null ? 'Needs INTERNAL_API_SECRET.' : `Scope: \`${scope}\`.`;
 }
@@ -47,7 +48,7 @@ function schemeOf(listener: Listener): string {
 
 function successOf<Access>(route: Route<Access>, { listener, schemas }: OperationParts): Record<string, JsonObject> {
   const { status, success: kind, response, streams, method, etag, location, caller } = route;
-  const facts = { listener, isAuthenticated: caller !== 'anyone', etag };
+  const facts = { listener, isAuthenticated: caller !== 'anyone', isCounted: caller !== 'any_key', etag };
   const headers = headersOf({
     ...facts,
     location: location !== undefined,

@@ -36,11 +36,11 @@ export const parameterComponents: Readonly<Record<string, JsonObject>> = {
   },
 };
 
-type Described = Pick<Route<never>, 'method' | 'caller' | 'ids' | 'query' | 'ifMatch' | 'etag'>;
+type Described = Pick<Route<never>, 'method' | 'caller' | 'ids' | 'query' | 'ifMatch' | 'etag' | 'audited'>;
 
 export function parametersOf(route: Described, listener: Listener, schemas: Schemas): JsonObject[] {
-  const { method, caller, ids, query, ifMatch, etag } = route;
-  const readsActor = listener === 'internal' && caller !== 'anyone' && method !== 'GET';
+  const { method, caller, ids, query, ifMatch, etag, audited } = route;
+  const readsActor = listener === 'internal' && caller !== 'anyone' && (method !== 'GET' || audited === true);
   const headers = [
     ...(isIdempotent(route) ? ['IdempotencyKey'] : []),
     ...(ifMatch ? ['IfMatch'] : []),

@@ -134,6 +134,8 @@ export interface HeaderFacts {
   readonly listener: Listener;
   readonly codes?: readonly ErrorCode[];
   readonly isAuthenticated: boolean;
+  /** Whether the request counts for the rate limit; true by default. */
+  readonly isCounted?: boolean;
   readonly etag?: boolean | undefined;
   readonly location?: boolean;
   readonly idempotent?: boolean;
@@ -141,8 +143,8 @@ export interface HeaderFacts {
 }
 
 /** Includes headers that only certain responses have. */
-function headerNamesOf({ listener, codes = [], isAuthenticated, ...more }: HeaderFacts): string[] {
-  const countsRequests = listener === 'public' && isAuthenticated && !codes.includes('unauthorized');
+function headerNamesOf({ listener, codes = [], isAuthenticated, isCounted = true, ...more }: HeaderFacts): string[] {
+  const countsRequests = listener === 'public' && isAuthenticated && isCounted && !codes.includes('unauthorized');
   const isRefusal = codes.some((code) => /^(?:authentication|permission)_error$/.test(errorCatalogue[code].type));
   return [
     'X-Request-Id',

@@ -74,7 +74,12 @@ describe('GET /internal/v1/deliveries/{id}', () => {
     expect(attempts).toHaveLength(1);
   });
 
-  it('404 for an unknown and a malformed one', async () => {
+  it('404 for an unknown and a malformed one, without an entry in the audit log', async () => {
+    const read = async () =>
+      (await api.internal('get', '/internal/v1/audit?action=event.read&limit=100')).body.data.length;
+    const before = await read();
+    await api.internal('get', '/internal/v1/deliveries/dlv_01jd6kz5r8e2v9qxm3c7t4b0na').expect(404);
+    expect(await read()).toBe(before);
     await api.internal('get', '/internal/v1/deliveries/dlv_01jd6kz5r8e2v9qxm3c7t4b0na').expect(404);
     await api.internal('get', '/internal/v1/deliveries/nonsense').expect(404);
   });

@@ -8,7 +8,8 @@ import type {
   Webhook,
 } from '@enterprise-api/shared/contracts';
 import type { Database, DatabaseTransaction } from '@enterprise-api/shared/ledger';
-import { toPublicId, type Uuid } from '@enterprise-api/shared/runtime';
+import { fromPublicId, toPublicId, type Uuid } from '@enterprise-api/shared/runtime';
+import { recordEventRead } from '../core/event-read.ts';
 import type { Transact } from '../core/unit-of-work.ts';
 import type { DeliveryService } from '../deliveries/service.ts';
 import { isProblem, type Problem, problem } from '../http/problem.ts';
@@ -38,12 +39,13 @@ export function createInspection({ db, webhooks, deliveries, redelivery }: Inspe
       return isProblem(found) ? found : presentInspected(owner, found.tagged);
     },
 
-    delivery: async (id: Uuid): Promise<InspectedDelivery | Problem> => {
+    delivery: async (transact: Transact, id: Uuid): Promise<InspectedDelivery | Problem> => {
       const organizationId = await findOrganizationOfDelivery(db, id);
       if (organizationId === undefined) return problem('not_found');
       const found = await deliveries.get(organizationId, id);
       if (isProblem(found)) return found;
       const { attempts, request: _, ...delivery } = found;
+      await recordEventRead(transact, { eventId: fromPublicId('evt', delivery.event_id) as Uuid, organizationId });
       return { organization_id: toPublicId('org', organizationId), delivery, attempts };
     },
 

@@ -111,9 +111,11 @@ export function operatorRoutes({
       operationId: 'inspectDelivery',
       tag: 'Operations',
       summary: 'Inspect a delivery',
+      description: 'The audit log shows who read it: `event.read`. If that row cannot be written, the answer is 503.',
+      audited: true,
       ids: { id: 'dlv' },
       response: inspectedDeliverySchema,
-      handle: ({ ids }) => inspection.delivery(ids.id),
+      handle: ({ ids, transact }) => inspection.delivery(transact, ids.id),
     }),
     defineRoute({
       endpoint: 'PATCH /internal/v1/webhooks/{id}',

@@ -138,10 +138,12 @@ export function organizationRoutes({
       operationId: 'inspectEvent',
       tag: 'Organizations',
       summary: 'Inspect an event',
-      description: 'Shows its data, and the webhooks that got it.',
+      description:
+        'Shows its data, and the webhooks that got it. The audit log shows who read it: `event.read`. If that row cannot be written, the answer is 503.',
+      audited: true,
       ids: { id: 'org', event_id: 'evt' },
       response: inspectedEventSchema,
-      handle: ({ ids }) => events.inspect(ids.id, ids.event_id),
+      handle: ({ ids, transact }) => events.inspect(transact, ids.id, ids.event_id),
     }),
   ];
 }

@@ -12,11 +12,14 @@ const tables = [
   'idempotency_keys',
 ] as const;
 
-/** All rows that requests may write, as text to compare; without the last use of keys, which is written asynchronously. */
+/** All rows that requests may write, as text to compare; without the uses of keys, which are written asynchronously. */
 export async function contentsOf(db: Database): Promise<string> {
   const keys = await db.selectFrom('api_keys').selectAll().execute();
   const others = await Promise.all(tables.map((table) => db.selectFrom(table).selectAll().execute()));
-  const rows = [...keys.map((key) => ({ ...key, last_used_at: null })), ...others.flat()];
+  const rows = [
+    ...keys.map((key) => ({ ...key, last_used_at: null, last_used_address: null, last_used_user_agent: null })),
+    ...others.flat(),
+  ];
   return rows
     .map((row) => JSON.stringify(row))
     .sort()

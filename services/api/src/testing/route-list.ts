@@ -6,7 +6,9 @@ import { testConfig } from './test-api.ts';
 import type { AnyRoute } from './wrongs.ts';
 
 /** A route with what it promises on success. */
-export type ListedRoute = AnyRoute & RouteDescription & Pick<Route<never>, 'errors' | 'status' | 'location' | 'etag'>;
+export type ListedRoute = AnyRoute &
+  RouteDescription &
+  Pick<Route<never>, 'errors' | 'status' | 'location' | 'etag' | 'audited'>;
 
 /** Every route of both listeners, from the tables themselves. Their handlers are never called. */
 export function everyRoute(): ListedRoute[] {

@@ -35,6 +35,7 @@ interface CreateKeyOptions {
   plan?: Plan;
   scopes?: string[];
   ip_allowlist?: string[];
+  ip_allowlist_mode?: 'enforce' | 'report';
   expires_at?: string;
 }
 

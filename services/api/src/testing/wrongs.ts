@@ -39,6 +39,8 @@ const always = () => true;
 const hasId = (route: AnyRoute) => Object.keys(route.ids).length > 0;
 const needsKey = ({ caller }: AnyRoute) => caller !== 'anyone';
 const isPublic = (route: AnyRoute) => !route.path.startsWith('/internal/');
+const needsMoreThanKey = (route: AnyRoute) => isPublic(route) && route.caller !== 'any_key';
+const readsInput = (route: AnyRoute) => route.caller !== 'any_key';
 
 const key = (kind: Caller['key'], applies = isPublic): Wrong => ({
   name: `${kind} key`,
@@ -57,13 +59,13 @@ export const wrongs: readonly Wrong[] = [
   key('unknown'),
   key('revoked'),
   key('expired'),
-  wrong('foreign address', 'ip_not_allowed', 2, isPublic, ({ caller }) => {
+  wrong('foreign address', 'ip_not_allowed', 2, needsMoreThanKey, ({ caller }) => {
     caller.elsewhere = true;
   }),
-  wrong('starter plan', 'plan_no_api_access', 3, isPublic, ({ caller }) => {
+  wrong('starter plan', 'plan_no_api_access', 3, needsMoreThanKey, ({ caller }) => {
     caller.starter = true;
   }),
-  wrong('over the limit', 'rate_limited', 4, isPublic, ({ caller }) => {
+  wrong('over the limit', 'rate_limited', 4, needsMoreThanKey, ({ caller }) => {
     caller.overLimit = true;
   }),
   // Another method on a served path needs no scope: 405 is answered before the scope is checked.
@@ -79,31 +81,31 @@ export const wrongs: readonly Wrong[] = [
       caller.withoutScope = true;
     },
   ),
-  wrong('wrong content type', 'unsupported_media_type', 7, always, ({ headers, body }) => {
+  wrong('wrong content type', 'unsupported_media_type', 7, readsInput, ({ headers, body }) => {
     body.sent = true;
     headers['Content-Type'] = 'text/plain';
   }),
-  wrong('wrong charset', 'unsupported_media_type', 7, always, ({ headers, body }) => {
+  wrong('wrong charset', 'unsupported_media_type', 7, readsInput, ({ headers, body }) => {
     body.sent = true;
     headers['Content-Type'] = 'application/json; charset=latin1';
   }),
-  wrong('compressed', 'unsupported_media_type', 7, always, ({ headers, body }) => {
+  wrong('compressed', 'unsupported_media_type', 7, readsInput, ({ headers, body }) => {
     body.sent = true;
     headers['Content-Encoding'] = 'gzip';
   }),
-  wrong('too large', 'payload_too_large', 8, always, ({ body }) => {
+  wrong('too large', 'payload_too_large', 8, readsInput, ({ body }) => {
     body.sent = true;
     body.padding = true;
   }),
-  wrong('bad JSON', 'invalid_json', 9, always, ({ body }) => {
+  wrong('bad JSON', 'invalid_json', 9, readsInput, ({ body }) => {
     body.sent = true;
     body.suffix = '}';
   }),
-  wrong('unknown field', 'validation_failed', 10, always, ({ body }) => {
+  wrong('unknown field', 'validation_failed', 10, readsInput, ({ body }) => {
     body.sent = true;
     body.unknownField = true;
   }),
-  wrong('unknown query parameter', 'validation_failed', 10, always, (draft) => {
+  wrong('unknown query parameter', 'validation_failed', 10, readsInput, (draft) => {
     draft.query = 'nonsense=1';
   }),
   wrong('malformed id', 'not_found', 11, hasId, (draft) => {

@@ -68,6 +68,7 @@ async function closeOrganizations(db: Kysely<unknown>): Promise<void> {
   await sql`create index organizations_erase_at on organizations (erase_at) where erase_at is not null`.execute(db);
 }
 
+/** The planner keeps no statistics of where keys were used from, because statistics would outlive an erasure. */
 async function watchKeys(db: Kysely<unknown>): Promise<void> {
   await sql`
     alter table api_keys
@@ -77,6 +78,12 @@ async function watchKeys(db: Kysely<unknown>): Promise<void> {
       add column outside_count bigint not null default 0,
       add column outside_last_at timestamptz,
       add column outside_addresses text[]`.execute(db);
+  for (const column of ['last_used_address', 'last_used_user_agent', 'outside_addresses']) {
+    await sql`alter table api_keys alter column ${sql.ref(column)} set statistics 0`.execute(db);
+  }
+  await sql`create index api_keys_by_expiry on api_keys (expires_at) where expires_at is not null and revoked_at is null`.execute(
+    db,
+  );
 }
 
 /** The sealed selection exists only while the erasure runs. */

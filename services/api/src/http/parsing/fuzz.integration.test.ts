@@ -46,7 +46,8 @@ const urlOf = ({ path }: ListedRoute) => (path.startsWith('/internal/') ? api.in
 const spoiler = 'fuzz=1';
 
 /** Whether an answer of the route can be waited for and changes nothing. A stream of events does not end. */
-const mayBeAnswered = ({ method, path }: ListedRoute) => method === 'GET' && path !== '/v1/events/stream';
+const mayBeAnswered = ({ method, path, audited = false }: ListedRoute) =>
+  method === 'GET' && path !== '/v1/events/stream' && !audited;
 
 function bytesOf(route: ListedRoute, request: RawRequest): Buffer {
   const path = route.path.replace(/\{(\w+)\}/g, (_, name) => {
@@ -77,7 +78,10 @@ function complaint({ status, head, body }: RawAnswer, isRead: boolean): string |
   return null;
 }
 
-describe.each(everyRoute().map((route) => [`${route.method} ${route.path}`, route] as const))('%s', (_name, route) => {
+/** Without the route that revokes the key, whatever else the request says. */
+const routes = everyRoute().filter(({ caller }) => caller !== 'any_key');
+
+describe.each(routes.map((route) => [`${route.method} ${route.path}`, route] as const))('%s', (_name, route) => {
   it('answers thousands of random requests in time and without a 5xx, and changes nothing', async () => {
     const client = clients.get(urlOf(route));
     const isRead = mayBeAnswered(route);

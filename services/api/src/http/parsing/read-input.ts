@@ -29,6 +29,17 @@ export interface Input {
   onBehalfOf: string | null;
 }
 
+/** The input of a route that reads nothing. */
+export const noInput: Input = {
+  query: undefined,
+  body: undefined,
+  json: undefined,
+  ifMatch: null,
+  lastEventId: null,
+  idempotencyKey: null,
+  onBehalfOf: null,
+};
+
 /**
  * Reads the parts that a route declares. Body problems (415, 413) come first, then one 400 that lists every invalid
  * part.

@@ -59,10 +59,11 @@ export interface RouteDefinition<
   /** The scope that the key needs. The internal listener has no scopes: its secret may do everything. */
   scope?: RequiredScope | null;
   /**
-   * `anyone`: the route needs no key. Its handler has no caller and must not read `access`. `producer`: on the internal
-   * listener, INTERNAL_EVENTS_SECRET also opens the route.
+   * `anyone`: the route needs no key. Its handler has no caller and must not read `access`. `any_key`: any valid key is
+   * enough; nothing else of the request is checked or counted. `producer`: on the internal listener,
+   * INTERNAL_EVENTS_SECRET also opens the route.
    */
-  caller?: 'authenticated' | 'anyone' | 'producer';
+  caller?: 'authenticated' | 'anyone' | 'any_key' | 'producer';
   /** The kind of each `{…}` id in the path. A malformed id gets 404, as an unknown id does. */
   ids?: Readonly<Record<Ids, IdPrefix>>;
   /** Query parameters; default: none. Unknown and repeated parameters are refused. */
@@ -81,6 +82,8 @@ export interface RouteDefinition<
     trx: DatabaseTransaction;
   }) => Promise<boolean>;
   ifMatch?: boolean;
+  /** Whether a GET writes into the audit log, with `X-Actor`. Every other method does. */
+  audited?: boolean;
   /** Whether answers have an `ETag`. The handler must then tag every answer. */
   etag?: boolean;
   /**

@@ -23,6 +23,11 @@ export function scopeOf<Access>(operation: Operation<Access>): RequiredScope | n
   return operation.kind === 'area' ? operation.scope : null;
 }
 
+/** True if the operation needs nothing but a valid key. */
+export function acceptsAnyKey<Access>(operation: Operation<Access>): boolean {
+  return operation.kind === 'route' && operation.route.caller === 'any_key';
+}
+
 export interface RouteTable<Access> {
   readonly routes: readonly Route<Access>[];
   /**
@@ -34,7 +39,7 @@ export interface RouteTable<Access> {
 
 /**
  * @throws if two routes share method and path, or name one parameter differently. Also if a `/v1` route declares
- *   neither a scope nor the caller `anyone`.
+ *   neither a scope nor the caller `anyone` or `any_key`.
  */
 export function createRouteTable<Access>(routes: readonly Route<Access>[]): RouteTable<Access> {
   const byShape = Map.groupBy(routes, ({ path }) => path.replace(/\{\w+\}/g, '{}'));
@@ -63,7 +68,7 @@ function pathOf<Access>(routes: readonly Route<Access>[]) {
     const what = `${route.method} ${route.path}`;
     if (route.path !== path) throw new Error(`${what}: its parameters have other names in ${path}.`);
     if (methods.has(route.method)) throw new Error(`${what}: declared twice.`);
-    if (/^\/v1(?:\/|$)/.test(path) && route.scope === null && route.caller !== 'anyone') {
+    if (/^\/v1(?:\/|$)/.test(path) && route.scope === null && !['anyone', 'any_key'].includes(route.caller)) {
       throw new Error(`${what}: declare its scope, or that anyone may call it.`);
     }
     if (route.caller === 'anyone' && route.method !== 'GET') throw new Error(`${what}: anyone may only read.`);

@@ -5,7 +5,7 @@ import { untilAborted, type WithDatabaseCheck } from '../../core/database-health
 import type { WithinDatabaseShare } from '../../core/database-share.ts';
 import type { Transact, TransactAs } from '../../core/unit-of-work.ts';
 import type { IdempotentRequest, RunOnce } from '../../idempotency/run-once.ts';
-import { type BodyLimits, type Input, readInput } from '../parsing/read-input.ts';
+import { type BodyLimits, type Input, noInput, readInput } from '../parsing/read-input.ts';
 import { isProblem, type Problem, problem } from '../problem.ts';
 import { forbidStorage, type RequestContext, requestContextOf } from '../server/request-context.ts';
 import type { Route } from './define-route.ts';
@@ -68,7 +68,7 @@ export function serveRoutes<Access extends object>(options: ServeOptions<Access>
       return forwarder.forward(request, response, { ...access, area: found.area });
     }
     const { route, rawIds } = found;
-    const input = await readInput(request, context, route, options);
+    const input = route.caller === 'any_key' ? noInput : await readInput(request, context, route, options);
     if (isProblem(input)) return sendProblem(response, input);
     const renderer = renderers.get(route) as Renderer;
     const call = { context, access, route, ids: resolveIds(route.ids, rawIds), input };
@@ -112,8 +112,8 @@ async function perform<Access>(
     key === null
       ? handle(transact)
       : options.runOnce(idempotentRequest(call, ownerOf(access), key), transact, handle, render);
-  // The limit per owner does not apply to routes that need no caller or no database.
-  const isBounded = within !== undefined && !route.withoutDatabase && route.caller !== 'anyone';
+  // The limit per owner does not apply to routes that need no database, or that anyone or any key may call.
+  const isBounded = within !== undefined && !route.withoutDatabase && route.caller === 'authenticated';
   const started = untilAborted(signal, () => (isBounded ? within(ownerOf(access), work) : work()));
   // A synchronous handler uses no database, so no database check is needed.
   const outcome = started instanceof Promise ? await withDatabaseCheck(started, abandon) : started;

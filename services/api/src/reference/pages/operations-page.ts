@@ -90,9 +90,9 @@ function needsOf(operation: ListedOperation): Html | string {
   return needsKey(operation) ? 'Needs a key, with any scope' : 'Needs no key';
 }
 
-/** Removes the scope from a description, because this page shows the scope separately. */
+/** Removes the needed scope from a description, because this page shows it separately. */
 function withoutScope(description: string): string {
-  return description.replace(/\s*Scope: `[^`]+`\.\s*/, '');
+  return description.replace(/\s*(?:Scope: `[^`]+`|Needs a key, with any scope)\.\s*/, '');
 }
 
 function parametersOf({ parameters }: ListedOperation): Html | null {
