@@ -28,10 +28,14 @@ const prepared = (setup) => ({
   globalTeardown: '<rootDir>/tools/test/tear-down.ts',
 });
 
-// Suites of minutes beside those of the promises: GiB, 100,000 webhooks, the tour, client libraries, the drills' own tools.
+// Large suites beside the one end-to-end path of each promise: GiB, 100,000 webhooks, 150,000 random requests, the tour,
+// the example service, client libraries, a failover, a collector that is away, the drills' own tools.
 const long = [
   '/services/api/src/forwarding/transfers\\.test\\.ts$',
-  '/tests/e2e/(demo|forwarding-memory|many-webhooks|openai-client|redis-tls|scim-provisioning|tracing-packages)\\.test\\.ts$',
+  '/services/api/src/(event-history/after-failover|http/parsing/fuzz)\\.integration\\.test\\.ts$',
+  '/tests/cli/listen-api\\.test\\.ts$',
+  '/tests/e2e/(collector-away|consultations|consultations-killed|demo|forwarding-memory|many-webhooks)\\.test\\.ts$',
+  '/tests/e2e/(openai-client|redis-tls|scim-provisioning|trace-context|tracing-packages)\\.test\\.ts$',
   '/packages/testkit/src/embedded-postgres/.*\\.test\\.ts$',
 ];
 const pooler = ['/tests/e2e/(pooler|replica)\\.test\\.ts$'];

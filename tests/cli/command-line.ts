@@ -1,14 +1,15 @@
-import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
+import { Readable } from 'node:stream';
 import { type GuardedProcess, projectFolder, spawnGuarded } from '@enterprise-api/testkit';
+import { run as runProgram } from '../../packages/cli/src/program.ts';
+import { collectOutput, testIo } from '../../packages/cli/src/testing/test-io.ts';
 
 const program = join(projectFolder, 'packages/cli/bin/enterprise-api.js');
 
 interface Finished {
-  code: number | null;
+  code: number;
   stdout: string;
   stderr: string;
 }
@@ -19,15 +20,15 @@ interface RunOptions {
   input?: string;
 }
 
-/** The real program, with a folder for settings of its own. */
+/** The program, with a folder for settings of its own. */
 export interface CommandLine extends Disposable {
   /** The folder for its settings. */
   readonly configFolder: string;
-  /** Runs a command to its end. */
+  /** Runs a command to its end, in this process. */
   run(args: readonly string[], options?: RunOptions): Promise<Finished>;
   /** Runs a command that is to succeed. @returns what it printed as JSON */
   json<Result>(args: readonly string[], options?: RunOptions): Promise<Result>;
-  /** Starts a command that goes on until it is stopped. */
+  /** Starts a command as a process, for one that goes on until it is stopped. */
   start(args: readonly string[], options?: Pick<RunOptions, 'env'>): Promise<GuardedProcess>;
 }
 
@@ -43,12 +44,10 @@ export function createCommandLine(env: Record<string, string> = {}): CommandLine
     ...more,
   });
   const run: CommandLine['run'] = async (args, { env: more, input = '' } = {}) => {
-    const child = spawn(process.execPath, [program, ...args], { env: environment(more), stdio: 'pipe' });
-    // It may end without reading its input.
-    child.stdin.on('error', () => undefined).end(input);
-    const ended = new Promise<number | null>((resolve) => child.on('close', resolve));
-    const [stdout, stderr, code] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
-    return { code, stdout, stderr };
+    const [stdout, stderr] = [collectOutput(), collectOutput()];
+    const stdin = Readable.from(input === '' ? [] : [Buffer.from(input)]);
+    const code = await runProgram(args, testIo({ stdin, stdout, stderr, env: environment(more) }));
+    return { code, stdout: stdout.text(), stderr: stderr.text() };
   };
   return {
     configFolder,

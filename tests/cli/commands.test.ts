@@ -2,11 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Delivery, Webhook, WebhookWithSecret } from '@enterprise-api/shared/contracts';
 import { until } from '@enterprise-api/testkit';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type CliStage, openCliStage } from './stage.ts';
-
-// Each command is a process of its own, and a test runs up to a dozen.
-jest.setTimeout(180_000);
 
 describe('enterprise-api', () => {
   let stage: CliStage;

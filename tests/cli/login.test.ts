@@ -1,12 +1,9 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { testInternalSecret } from '@enterprise-api/testkit';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type CommandLine, createCommandLine } from './command-line.ts';
 import { type CliStage, openCliStage } from './stage.ts';
-
-// Each command is a process of its own, and a test runs up to a dozen.
-jest.setTimeout(180_000);
 
 describe('enterprise-api login', () => {
   let stage: CliStage;

@@ -5,12 +5,9 @@ import type { AuditEntry, Delivery, InspectedWebhook, Sending, Stats } from '@en
 import { createJobProducer, selectQueueBackend } from '@enterprise-api/shared/queue';
 import { fromPublicId, newUuid, toPublicId } from '@enterprise-api/shared/runtime';
 import { type GuardedProcess, sendRequest, testInternalSecret, testKeyRing, until } from '@enterprise-api/testkit';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
 import { type CliStage, openCliStage } from './stage.ts';
-
-// Each command is a process of its own.
-jest.setTimeout(180_000);
 
 let stage: CliStage;
 beforeAll(async () => {

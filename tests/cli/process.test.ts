@@ -7,17 +7,25 @@ import { projectFolder } from '@enterprise-api/testkit';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { createCommandLine } from './command-line.ts';
 
+const program = join(projectFolder, 'packages/cli/bin/enterprise-api.js');
 const cli = createCommandLine();
 afterAll(() => cli[Symbol.dispose]());
 
 describe('the process of enterprise-api', () => {
   it('prints its version and its help, with the exit codes', async () => {
     const { version } = JSON.parse(readFileSync(join(projectFolder, 'package.json'), 'utf8'));
-    expect(await cli.run(['--version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
-    const { code, stdout } = await cli.run(['--help']);
-    expect(code).toBe(0);
-    expect(stdout).toContain('  130  ended by Ctrl-C');
-    expect(stdout).toContain('listen [options]');
+    const [shown, help] = [await cli.start(['--version']), await cli.start(['--help'])];
+    expect([(await shown.exited).code, shown.lines]).toEqual([0, [version]]);
+    expect((await help.exited).code).toBe(0);
+    expect(help.lines.join('\n')).toContain('  130  ended by Ctrl-C');
+    expect(help.lines.join('\n')).toContain('listen [options]');
+  });
+
+  it('reads its standard input, and ends with the exit code of its command', async () => {
+    const child = spawn(process.execPath, [program, 'login', '--api-url', 'http://127.0.0.1:1'], { env: {} });
+    child.stdin.end('nwk_ü\n');
+    const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, 'close')]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('The secret contains characters')]);
   });
 
   it.each([
@@ -35,7 +43,6 @@ describe('the process of enterprise-api', () => {
   });
 
   it('ends quietly when nobody reads its output', async () => {
-    const program = join(projectFolder, 'packages/cli/bin/enterprise-api.js');
     const child = spawn(process.execPath, [program, '--help'], { stdio: ['ignore', 'pipe', 'pipe'] });
     child.stdout.destroy();
     const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, 'close')]);

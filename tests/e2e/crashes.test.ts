@@ -1,23 +1,27 @@
-import { insertEvents, queueBackends, testEvent } from '@enterprise-api/testkit';
+import { insertEvents, type QueueBackendUnderTest, queueBackends, testEvent } from '@enterprise-api/testkit';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { openTestStage, type TestStage } from './stage.ts';
 
 /** Leases that run out quickly, so that a test does not wait 45 s for the deliveries of a dead worker. */
 const quickLeases = { WORKER_LEASE_MARGIN: '2s', WORKER_START_WITHIN: '1s', WEBHOOK_TIMEOUT_MS: '1000' };
 
-describe.each(queueBackends())('workers that end and start, queued on $name', (backend) => {
-  let stage: TestStage;
+let stage: TestStage;
 
+function onStage(backend: QueueBackendUnderTest): void {
   beforeAll(async () => {
     stage = await openTestStage(backend);
   });
   afterEach(() => stage.stopServices());
   afterAll(() => stage.close());
+}
 
-  const emit = (organizationId: string, count: number) =>
-    stage.producer.emit(Array.from({ length: count }, () => testEvent(organizationId)));
-  const allSucceeded = (count: number) => (rows: { status: string }[]) =>
-    rows.length === count && rows.every((row) => row.status === 'succeeded');
+const emit = (organizationId: string, count: number) =>
+  stage.producer.emit(Array.from({ length: count }, () => testEvent(organizationId)));
+const allSucceeded = (count: number) => (rows: { status: string }[]) =>
+  rows.length === count && rows.every((row) => row.status === 'succeeded');
+
+describe.each(queueBackends())('workers that end and start, queued on $name', (backend) => {
+  onStage(backend);
 
   it('deliver everything after a kill -9 between the events and their delivery', async () => {
     const receiver = await stage.startReceiver({ respond: () => 'hang' });
@@ -33,6 +37,18 @@ describe.each(queueBackends())('workers that end and start, queued on $name', (b
     const ids = new Set(receiver.requests.map((request) => request.headers['x-service-delivery-id']));
     expect(ids.size).toBe(200);
   });
+
+  it('fan out events whose job was lost', async () => {
+    const { organizationId } = await stage.subscribe();
+    await stage.startWorker();
+    await insertEvents(stage.db, [testEvent(organizationId)]);
+    await stage.untilDeliveries(organizationId, allSucceeded(1));
+  });
+});
+
+// Leases are rows of the ledger: the queue has no part in them.
+describe.each(queueBackends().filter(({ name }) => name === 'redis'))('workers that end and start', (backend) => {
+  onStage(backend);
 
   it('release unstarted leases at SIGTERM, finish running attempts, and send nothing twice', async () => {
     const gate = Promise.withResolvers<void>();
@@ -78,22 +94,15 @@ describe.each(queueBackends())('workers that end and start, queued on $name', (b
     expect((await stage.deliveries(organizationId)).every((row) => row.status === 'succeeded')).toBe(true);
   });
 
-  it('share a backlog of a thousand events for one webhook, each sent once', async () => {
+  it('share a backlog of three hundred events for one webhook, each sent once', async () => {
     const receiver = await stage.startReceiver();
     const { organizationId } = await stage.subscribe({ url: receiver.url() });
-    await emit(organizationId, 1_000);
+    await emit(organizationId, 300);
     // On a busy machine an attempt must not run out of time: it would be made twice.
     const patient = { WEBHOOK_TIMEOUT_MS: '20000' };
     await Promise.all([stage.startWorker(patient), stage.startWorker(patient)]);
-    await stage.untilDeliveries(organizationId, allSucceeded(1_000), 60_000);
-    expect(receiver.requests).toHaveLength(1_000);
-    expect(new Set(receiver.requests.map((request) => request.headers['x-service-delivery-id'])).size).toBe(1_000);
-  });
-
-  it('fan out events whose job was lost', async () => {
-    const { organizationId } = await stage.subscribe();
-    await stage.startWorker();
-    await insertEvents(stage.db, [testEvent(organizationId)]);
-    await stage.untilDeliveries(organizationId, allSucceeded(1));
+    await stage.untilDeliveries(organizationId, allSucceeded(300), 60_000);
+    expect(receiver.requests).toHaveLength(300);
+    expect(new Set(receiver.requests.map((request) => request.headers['x-service-delivery-id'])).size).toBe(300);
   });
 });

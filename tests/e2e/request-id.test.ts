@@ -1,18 +1,20 @@
-import { createApiCustomer, queueBackends, testEvent, until } from '@enterprise-api/testkit';
+import { createApiCustomer, queueBackends, type ServiceProcess, testEvent, until } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { openTestStage, type TestStage, uuidOf } from './stage.ts';
 
 describe.each(queueBackends())('a request id, queued on $name', (backend) => {
   let stage: TestStage;
+  let api: ServiceProcess;
+  let worker: ServiceProcess;
 
   beforeAll(async () => {
     stage = await openTestStage(backend);
+    api = await stage.startApi({ LOG_LEVEL: 'info' });
+    worker = await stage.startWorker({ LOG_LEVEL: 'info' });
   });
   afterAll(() => stage.close());
 
   it('is in the log line of every attempt for the event', async () => {
-    const api = await stage.startApi({ LOG_LEVEL: 'info' });
-    const worker = await stage.startWorker({ LOG_LEVEL: 'info' });
     const customer = await createApiCustomer(api);
     const organizationId = uuidOf('org', customer.organizationId);
     stage.receiver.respond((request) => ({ status: request.order === 0 ? 503 : 200 }));
@@ -40,7 +42,6 @@ describe.each(queueBackends())('a request id, queued on $name', (backend) => {
   });
 
   it('is generated for a request without one, and is null for an event of a producer that names none', async () => {
-    const api = await stage.startApi();
     const customer = await createApiCustomer(api);
     const organizationId = uuidOf('org', customer.organizationId);
     const { type, data } = testEvent(organizationId);

@@ -56,7 +56,7 @@ export async function openTestStage(backend: QueueBackendUnderTest): Promise<Tes
     subscribe: (values = {}) => stage.subscribe({ url: receiver.url('/hook'), ...values }),
     deliveries: (organizationId) => findDeliveries(db, organizationId),
     untilDeliveries: (organizationId, condition, withinMs = 15_000) =>
-      until('the deliveries', () => findDeliveries(db, organizationId), { holds: condition, withinMs }),
+      until('the deliveries', () => findDeliveries(db, organizationId), { holds: condition, withinMs, everyMs: 50 }),
     close: async () => {
       await stage.stopServices();
       const violations = await countInvariantViolations(db, 1_000_000);

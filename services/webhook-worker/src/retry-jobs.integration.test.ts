@@ -16,7 +16,8 @@ import { startConsumer } from './queue-workers.ts';
 /** The command. */
 async function retryJobs(settings: Record<string, string>) {
   const main = 'services/webhook-worker/src/retry-jobs-main.ts';
-  const env = { PATH: process.env.PATH, ...settings };
+  const { PATH, NODE_COMPILE_CACHE } = process.env;
+  const env = { PATH, NODE_COMPILE_CACHE, ...settings };
   const command = await spawnGuarded(process.execPath, [main], { cwd: projectFolder, env });
   const { code } = await command.exited;
   return { code, text: command.lines.join('\n') };

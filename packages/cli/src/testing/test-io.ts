@@ -7,7 +7,7 @@ export function collectOutput(terminal: Partial<Pick<Output, 'isTTY' | 'columns'
   return {
     ...terminal,
     write: (text: string | Uint8Array) => {
-      written += text.toString();
+      written += Buffer.from(text).toString();
       return true;
     },
     text: () => written,

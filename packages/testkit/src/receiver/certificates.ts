@@ -1,17 +1,6 @@
-import 'reflect-metadata';
 import { randomBytes, webcrypto } from 'node:crypto';
 import { isIP } from 'node:net';
-import {
-  BasicConstraintsExtension,
-  ExtendedKeyUsage,
-  ExtendedKeyUsageExtension,
-  type JsonGeneralName,
-  KeyUsageFlags,
-  KeyUsagesExtension,
-  SubjectAlternativeNameExtension,
-  type X509Certificate,
-  X509CertificateGenerator,
-} from '@peculiar/x509';
+import type { JsonGeneralName, X509Certificate } from '@peculiar/x509';
 
 /** A certificate and its private key, both PEM. */
 export type KeyPairPem = { cert: string; key: string };
@@ -31,12 +20,19 @@ export type CertificateAuthority = {
   issue(options: LeafOptions): Promise<KeyPairPem>;
 };
 
+/** Loaded by the first certificate: most suites make none. */
+async function x509() {
+  await import('reflect-metadata');
+  return import('@peculiar/x509');
+}
+
 const hourMs = 3_600_000;
 const yearMs = 365 * 24 * hourMs;
 const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
 
 /** A certificate authority that exists in memory only. Clients must be told to trust it. */
 export async function createCertificateAuthority(name = 'Test CA'): Promise<CertificateAuthority> {
+  const { BasicConstraintsExtension, KeyUsageFlags, KeyUsagesExtension, X509CertificateGenerator } = await x509();
   const keys = await newKeys();
   const authority = await X509CertificateGenerator.createSelfSigned(
     {
@@ -60,8 +56,9 @@ export async function createCertificateAuthority(name = 'Test CA'): Promise<Cert
 
 /** A self-signed certificate. */
 export async function createSelfSigned(options: LeafOptions): Promise<KeyPairPem> {
+  const { X509CertificateGenerator } = await x509();
   const keys = await newKeys();
-  const certificate = await X509CertificateGenerator.createSelfSigned({ ...leaf(options), keys }, webcrypto);
+  const certificate = await X509CertificateGenerator.createSelfSigned({ ...(await leaf(options)), keys }, webcrypto);
   return toPem(certificate, keys.privateKey);
 }
 
@@ -69,10 +66,11 @@ async function issue(
   options: LeafOptions,
   issuer: { certificate: X509Certificate; key: webcrypto.CryptoKey },
 ): Promise<KeyPairPem> {
+  const { X509CertificateGenerator } = await x509();
   const keys = await newKeys();
   const certificate = await X509CertificateGenerator.create(
     {
-      ...leaf(options),
+      ...(await leaf(options)),
       subject: 'CN=Test receiver',
       issuer: issuer.certificate.subject,
       publicKey: keys.publicKey,
@@ -83,7 +81,15 @@ async function issue(
   return toPem(certificate, keys.privateKey);
 }
 
-function leaf(options: LeafOptions) {
+async function leaf(options: LeafOptions) {
+  const {
+    BasicConstraintsExtension,
+    ExtendedKeyUsage,
+    ExtendedKeyUsageExtension,
+    KeyUsageFlags,
+    KeyUsagesExtension,
+    SubjectAlternativeNameExtension,
+  } = await x509();
   const names = options.hosts.map((host): JsonGeneralName => ({ type: isIP(host) === 0 ? 'dns' : 'ip', value: host }));
   return {
     serialNumber: serialNumber(),

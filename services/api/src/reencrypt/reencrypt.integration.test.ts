@@ -4,6 +4,7 @@ import { webhookSecretContext } from '@enterprise-api/shared/contracts';
 import type { Database } from '@enterprise-api/shared/ledger';
 import { createSecretBox, parseKeyRing } from '@enterprise-api/shared/security';
 import {
+  inParallel,
   insertOrganization,
   insertWebhook,
   openTestDatabase,
@@ -44,7 +45,8 @@ beforeEach(async () => {
 
 /** Copies of one sealed webhook would not open: each is sealed for its own id. */
 async function insertWebhooks(count: number): Promise<void> {
-  await Promise.all(Array.from({ length: count }, () => insertWebhook(db, { organizationId })));
+  const webhooks = Array.from({ length: count }, () => ({ organizationId }));
+  await inParallel(webhooks, 5, async (values) => void (await insertWebhook(db, values)));
 }
 
 const findRows = () => db.selectFrom('webhooks').selectAll().orderBy('id').execute();
@@ -54,7 +56,8 @@ const open = (rows: Rows, box = both) =>
   new Set(rows.map((row) => box.open(row.secret_sealed ?? '', webhookSecretContext(row.organization_id, row.id))));
 
 function run(ring: string, onLine?: (line: string) => void, args: string[] = []) {
-  const env = { PATH: process.env.PATH, DATABASE_URL: url, SECRETS_ENCRYPTION_KEYS: ring };
+  const { PATH, NODE_COMPILE_CACHE } = process.env;
+  const env = { PATH, NODE_COMPILE_CACHE, DATABASE_URL: url, SECRETS_ENCRYPTION_KEYS: ring };
   const options = { cwd: root, env, ...(onLine !== undefined && { onLine }) };
   return spawnGuarded(process.execPath, ['services/api/src/reencrypt-main.ts', ...args], options);
 }

@@ -20,7 +20,8 @@ afterAll(() => close());
 
 /** The command, with the default periods. */
 async function retention(args: string[], settings: Record<string, string> = {}) {
-  const env = { PATH: process.env.PATH, DATABASE_URL: url, ...settings };
+  const { PATH, NODE_COMPILE_CACHE } = process.env;
+  const env = { PATH, NODE_COMPILE_CACHE, DATABASE_URL: url, ...settings };
   const command = await spawnGuarded(process.execPath, ['services/webhook-worker/src/retention-main.ts', ...args], {
     cwd: projectFolder,
     env,
