@@ -1,7 +1,6 @@
 import { createServer } from 'node:net';
 import {
   createTestDatabase,
-  queueBackends,
   type ServiceName,
   startRedis,
   startService,
@@ -11,8 +10,6 @@ import {
 } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import got from 'got';
-import { sql } from 'kysely';
-import { openTestStage } from './stage.ts';
 
 const settings = { SECRETS_ENCRYPTION_KEYS: testKeyRing, INTERNAL_API_SECRET: testInternalSecret };
 
@@ -45,16 +42,6 @@ describe.each<ServiceName>(['api', 'webhook-worker'])('the process of %s', (name
   it('refuses to start where certificates are not verified', async () => {
     const { code, output } = await run({ ...settings, DATABASE_URL: database.url, NODE_TLS_REJECT_UNAUTHORIZED: '0' });
     expect([code, output]).toEqual([78, expect.stringContaining('NODE_TLS_REJECT_UNAUTHORIZED')]);
-  });
-
-  it('names the missing migrations and ends', async () => {
-    await using stale = await createTestDatabase();
-    const { createDatabase } = await import('@enterprise-api/shared/ledger');
-    const db = createDatabase({ url: stale.url, applicationName: 'test', poolSize: 1 });
-    await sql`delete from kysely_migration`.execute(db);
-    await db.destroy();
-    const { code, output } = await run({ ...settings, DATABASE_URL: stale.url });
-    expect([code, output]).toEqual([1, expect.stringContaining('migrate')]);
   });
 
   it('ends with a message when no server listens at DATABASE_URL', async () => {
@@ -106,15 +93,5 @@ describe.each<ServiceName>(['api', 'webhook-worker'])('the process of %s', (name
     expect(metrics).toMatch(/^ledger_outbox_events\S* 0$/m);
     expect(await service.stop()).toMatchObject({ code: 0 });
     expect(service.logs().map(({ msg }) => msg)).not.toContain('close failed');
-  });
-});
-
-describe.each(queueBackends())('both processes on $name', (backend) => {
-  it('end with 0 on SIGTERM, also while they are busy', async () => {
-    const stage = await openTestStage(backend);
-    const services = [await stage.startApi(), await stage.startWorker()];
-    const exits = await Promise.all(services.map((service) => service.stop()));
-    expect(exits.map((exit) => exit.code)).toEqual([0, 0]);
-    await stage.close();
   });
 });
