@@ -45,7 +45,6 @@ export const addDeliveryCommands: CommandModule = (program, open) => {
       action<FilterOptions>(open, async (context, options) => {
         const { printer } = context;
         const api = openApi(context);
-        printer.note('Waiting for deliveries. Ctrl-C ends it.', 'dim');
         for await (const delivery of tailDeliveries(api, filterOf(options), context)) {
           printer.record(delivery, () => deliveryLine(delivery, printer.paint));
         }

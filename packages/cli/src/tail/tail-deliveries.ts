@@ -37,7 +37,8 @@ export async function* tailDeliveries(
   // Filters here and not in the API. With the API's filter, the tail would miss a delivery that reaches the status
   // hours later.
   const isWanted = ({ status }: Delivery) => statuses === undefined || statuses.includes(status);
-  const look = createLook(api, filter, io.signal);
+  const onBegin = () => printer.note('Waiting for deliveries. Ctrl-C ends it.', 'dim');
+  const look = createLook(api, filter, { signal: io.signal, onBegin });
   while (!io.signal.aborted) {
     try {
       for await (const delivery of look()) if (isWanted(delivery)) yield delivery;
@@ -49,8 +50,15 @@ export async function* tailDeliveries(
   }
 }
 
+interface LookOptions {
+  signal: AbortSignal;
+  /** Called once, when the tail prints every later delivery. */
+  onBegin: () => void;
+}
+
 /** Polls once for new and changed deliveries. */
-function createLook(api: Pick<EnterpriseApi, 'deliveries'>, filter: TailFilter, signal: AbortSignal) {
+function createLook(api: Pick<EnterpriseApi, 'deliveries'>, filter: TailFilter, { signal, onBegin }: LookOptions) {
+  let hasBegun = false;
   const seen = new Map<string, { state: string; isPending: boolean }>();
   let newestMs = filter.since === undefined ? undefined : Date.parse(filter.since);
   const isNews = (delivery: Delivery): boolean => {
@@ -67,10 +75,12 @@ function createLook(api: Pick<EnterpriseApi, 'deliveries'>, filter: TailFilter, 
     if (newestMs === undefined) {
       // At the start, prints no existing deliveries. The newest one's time, by the API's clock, is where the tail
       // begins.
-      newestMs = 0;
       const { data } = await api.deliveries.list({ ...filter, limit: 100 }, { signal }).page();
+      newestMs = 0;
       for (const delivery of data) isNews(delivery);
     }
+    if (!hasBegun) onBegin();
+    hasBegun = true;
     const read = new Set<string>();
     const since = new Date(Math.max(0, newestMs - overlapMs)).toISOString();
     for await (const delivery of api.deliveries.list({ ...filter, since, order: 'asc', limit: 100 }, { signal })) {
