@@ -41,7 +41,7 @@ const long = [
 const pooler = ['/tests/e2e/(pooler|replica)\\.test\\.ts$'];
 
 const onlyInTestAll = {
-  campaign: { testMatch: ['<rootDir>/tests/{faults,drills,security}/**/*.test.ts'] },
+  campaign: { testMatch: ['<rootDir>/tests/{faults,drills,security,upgrade}/**/*.test.ts'] },
   browser: { setup: 'browser', testMatch: ['<rootDir>/tests/browser/**/*.test.ts'] },
   languages: { testMatch: ['<rootDir>/tests/{calling,generated-clients,receivers}/**/*.test.ts'] },
   ingress: {

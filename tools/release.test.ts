@@ -7,7 +7,7 @@ import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 
 const project = fileURLToPath(new URL('..', import.meta.url));
 const notCopied = new Set(['node_modules', '.git', '.data', 'results']);
-const changelog = '# Changelog\n\n## [Unreleased]\n\n### Added\n\n- A thing.\n\n## [0.0.9] - 2026-01-01\n';
+const unreleased = '## [Unreleased]\n';
 let clone: string;
 
 const git = (...args: string[]) => execFileSync('git', args, { cwd: clone, encoding: 'utf8' }).trim();
@@ -23,6 +23,7 @@ beforeAll(() => {
   for (const name of ['make', 'npm'])
     writeFileSync(join(clone, 'node_modules', name), '#!/bin/sh\necho "$0 $@"\n', { mode: 0o755 });
   writeFileSync(join(clone, 'node_modules/.install-complete'), '');
+  const changelog = read('CHANGELOG.md').replace(unreleased, `${unreleased}\n### Added\n\n- A thing.\n`);
   writeFileSync(join(clone, 'CHANGELOG.md'), changelog);
   git('init', '--quiet');
   git('add', '--all');
@@ -49,7 +50,11 @@ it('writes the changelog and the version of every package, image and locked pack
     git('grep', '--fixed-strings', '--name-only', text, '--', 'deploy', '*package.json');
   const before = namedIn(current);
   expect(before.split('\n').length).toBeGreaterThan(8);
-  expect(release(version).status).toBe(0);
+  const { status, stdout } = release(version);
+  expect({ status, stdout }).toEqual({
+    status: 0,
+    stdout: expect.stringContaining('run --silent released-migrations'),
+  });
   expect(namedIn(version)).toBe(before);
   const lock = JSON.parse(read('package-lock.json'));
   expect(lock.version).toBe(version);
@@ -57,6 +62,16 @@ it('writes the changelog and the version of every package, image and locked pack
   expect(read('CHANGELOG.md')).toMatch(
     /## \[Unreleased\]\n\n## \[9999\.0\.0\] - [\d-]{10}\n\n### Added\n\n- A thing\./,
   );
+});
+
+it('makes the next version of this repository, and not the version that it has', () => {
+  const current: string = JSON.parse(read('package.json')).version;
+  const next = current.replace(/(?<=^\d+\.)\d+.*/, (rest) => `${Number.parseInt(rest, 10) + 1}.0`);
+  expect(release(next, '--dry-run').status).toBe(0);
+  expect(release(current, '--dry-run')).toMatchObject({
+    status: 1,
+    stderr: `CHANGELOG.md: ${current} is not newer than ${current}\n`,
+  });
 });
 
 it('is refused for what is no newer version, changes, several versions and a changelog without notes', () => {

@@ -2,8 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { globSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 
 /**
- * `make release ARGS="1.2.3 --dry-run"`: says what forbids a release; else writes the section of the changelog and the version
- * of all packages, images and documents. `npm version` would ask the registry for our own packages, and knows no manifests.
+ * `make release ARGS="1.2.3 --dry-run"`: says what forbids a release; else writes the section of the changelog, the version
+ * of all packages, images and documents, and which migrations never change from now on. `npm version` would ask the registry
+ * for our own packages, and knows no manifests.
  */
 const [version = '', option] = process.argv.slice(2);
 const run = (command: string, ...args: string[]) => void execFileSync(command, args, { stdio: 'inherit' });
@@ -52,7 +53,7 @@ function write(): void {
       file,
       readFileSync(file, 'utf8').replace(named, (_all, before) => before + version),
     );
-  run('npm', 'run', '--silent', 'openapi');
+  for (const script of ['openapi', 'released-migrations']) run('npm', 'run', '--silent', script);
   // Only versions of our own packages changed in the lock, which are links: the next command need not install anything.
   utimesSync('node_modules/.install-complete', new Date(), new Date());
   const [commit, tag] = [`git commit -am 'Version ${version}'`, `git tag -a v${version} -m 'Version ${version}'`];

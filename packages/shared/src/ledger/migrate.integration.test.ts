@@ -9,12 +9,9 @@ import { migrations } from './migrations/index.ts';
 let database: TestDatabase;
 let db: Database;
 
-/** An empty database: that of the tests is migrated. */
 beforeEach(async () => {
-  database = await createTestDatabase();
+  database = await createTestDatabase({ isEmpty: true });
   db = createDatabase({ url: database.url, applicationName: 'test', poolSize: 2 });
-  for (const schema of ['public', 'bullmq']) await sql`drop schema if exists ${sql.ref(schema)} cascade`.execute(db);
-  await sql`create schema public`.execute(db);
 });
 afterEach(async () => {
   await db.destroy();

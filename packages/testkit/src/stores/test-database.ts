@@ -12,11 +12,12 @@ export interface TestDatabase extends AsyncDisposable {
 /**
  * A new, migrated database for one test file, copied from a template in a few milliseconds.
  *
+ * @param options `isEmpty`: without the ledger and the queue
  * @throws when the test runner gave no `TEST_DATABASE_URL`
  */
-export async function createTestDatabase(): Promise<TestDatabase> {
+export async function createTestDatabase({ isEmpty = false } = {}): Promise<TestDatabase> {
   const adminUrl = requireAdminUrl();
-  const template = await ensureTemplateDatabase(adminUrl);
+  const template = isEmpty ? 'template1' : await ensureTemplateDatabase(adminUrl);
   const name = `test_${process.pid}_${randomBytes(5).toString('hex')}`;
   await runSql(adminUrl, `create database ${name} template ${template}`);
   const drop = () => runSql(adminUrl, `drop database if exists ${name} with (force)`);
