@@ -121,10 +121,13 @@ COPY --from=sources /app/packages/cli packages/cli
 COPY --from=sources /app/packages/sdk packages/sdk
 COPY --from=sources /app/services/api services/api
 COPY docs/customers docs/customers
+COPY docs/operators/runbooks.md docs/operators/
 COPY --from=downloads /app/services/api/dist/downloads services/api/dist/downloads
 # The command line reads the container's own settings: `kubectl exec deploy/api -- enterprise-api ops stats`.
+# Operators host the page of the runbooks: `kubectl exec deploy/api -- cat runbooks.html > runbooks.html`.
 USER 0:0
-RUN ln -s /app/packages/cli/bin/enterprise-api.js /usr/local/bin/enterprise-api
+RUN ln -s /app/packages/cli/bin/enterprise-api.js /usr/local/bin/enterprise-api \
+ && node services/api/src/runbooks-main.ts runbooks.html
 USER 1000:1000
 ARG BUILD_COMMIT=
 ENV BUILD_COMMIT=${BUILD_COMMIT}

@@ -122,9 +122,14 @@ describe('what production runs', () => {
     );
   });
 
-  it('has the command line in the image of the API, on the PATH', () => {
-    expect(missingIn('api', importsOf(project, 'packages/cli/src/main.ts').files)).toEqual([]);
-    expect(linesOf('api')).toContain('RUN ln -s /app/packages/cli/bin/enterprise-api.js /usr/local/bin/enterprise-api');
+  it('has the command line in the image of the API, on the PATH, and the page of the runbooks', () => {
+    for (const entry of ['packages/cli/src/main.ts', 'services/api/src/runbooks-main.ts'])
+      expect(missingIn('api', importsOf(project, entry).files)).toEqual([]);
+    expect(missingIn('api', ['docs/operators/runbooks.md'])).toEqual([]);
+    expect(inForce('api', 'RUN')?.split(' && ')).toEqual([
+      'ln -s /app/packages/cli/bin/enterprise-api.js /usr/local/bin/enterprise-api',
+      'node services/api/src/runbooks-main.ts runbooks.html',
+    ]);
     expect(inForce('downloads', 'RUN')).toBe('node tools/pack/main.ts downloads');
   });
 

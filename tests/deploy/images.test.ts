@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { cpSync, existsSync, globSync, mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -24,7 +24,14 @@ import { inForce, linesOf } from './dockerfile.ts';
 const images = [
   {
     target: 'api',
-    sources: ['packages/cli', 'packages/sdk', 'packages/shared', 'services/api', 'docs/customers'],
+    sources: [
+      'packages/cli',
+      'packages/sdk',
+      'packages/shared',
+      'services/api',
+      'docs/customers',
+      'docs/operators/runbooks.md',
+    ],
   },
   { target: 'webhook-worker', sources: ['packages/shared', 'services/webhook-worker'] },
   { target: 'migrate', sources: ['packages/shared'] },
@@ -119,6 +126,12 @@ describe('the command of the image', () => {
     const pages = await sendRequest({ method: 'GET', url: `http://127.0.0.1:${API_PORT}/docs` });
     expect(pages.status).toBe(200);
     expect(await api.stop()).toEqual({ code: 0, signal: null });
+  });
+
+  it('api writes the page of the runbooks', () => {
+    const folder = appOf('api');
+    execFileSync(process.execPath, ['services/api/src/runbooks-main.ts', 'runbooks.html'], { cwd: folder });
+    expect(readFileSync(join(folder, 'runbooks.html'), 'utf8')).toContain('id="apidown"');
   });
 
   it('webhook-worker becomes ready, and stops at SIGTERM', async () => {
