@@ -121,7 +121,8 @@ function particulars(name: PackageName, { dependencies, peerDependencies, peerDe
   }
   const { kysely, ...others } = dependencies;
   return {
-    engines: { node: '>=22' },
+    // The first with crypto.randomUUIDv7.
+    engines: { node: '>=24.16' },
     // Our declarations use its types.
     dependencies: { ...others, '@types/pg': readManifest(project).devDependencies?.['@types/pg'] },
     // The caller's own copies: the producer takes the caller's database handle, and two copies' types do not fit; and it

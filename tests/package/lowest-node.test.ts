@@ -1,0 +1,48 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describeWith } from '@enterprise-api/testkit/toolchains';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createEmptyFolder } from './empty-folder.ts';
+
+const verify = `
+  import { createHmac } from 'node:crypto';
+  import { verifyWebhook } from '@enterprise-api/sdk/webhooks';
+  const secret = 'whsec_AAAA';
+  const rawBody = '{"id":"evt_1","type":"batch.failed","timestamp":"","organization_id":"","data":{}}';
+  const headers = { 'x-service-signature': createHmac('sha256', secret).update(rawBody).digest('hex') };
+  console.log((await verifyWebhook({ headers, rawBody, secret })).id);
+`;
+const loadAll = `
+  import { readFileSync } from 'node:fs';
+  const { exports } = JSON.parse(readFileSync('node_modules/@enterprise-api/shared/package.json', 'utf8'));
+  for (const entry of Object.keys(exports)) await import(entry.replace('.', '@enterprise-api/shared'));
+  console.log('loaded');
+`;
+
+/** npm has the programs of Node.js, as packages without scripts. */
+const nodePackage = `node-${process.platform === 'darwin' && process.arch === 'arm64' ? 'bin-' : ''}${process.platform}-${process.arch}`;
+
+describeWith(['downloads'], () => {
+  describe.each([
+    ['sdk', ['--input-type=module', '--eval', verify], 'evt_1'],
+    // The command line carries the client of the SDK, which says this.
+    ['cli', ['node_modules/@enterprise-api/cli/bin/enterprise-api.js', 'me'], 'connect ECONNREFUSED 127.0.0.1:1'],
+    ['shared', ['--input-type=module', '--eval', loadAll], 'loaded'],
+  ])('the package %s', (name, args, expected) => {
+    const consumer = createEmptyFolder();
+    beforeAll(async () => consumer.install(await consumer.pack(name)), 240_000);
+    afterAll(() => consumer.remove());
+
+    it('runs on the lowest Node.js that it declares', async () => {
+      const manifest = readFileSync(join(consumer.path, `node_modules/@enterprise-api/${name}/package.json`), 'utf8');
+      const [, major, minor = '0'] = /^>=(\d+)(?:\.(\d+))?$/.exec(JSON.parse(manifest).engines.node) ?? [];
+      await consumer.install(`${nodePackage}@${major}.${minor}.0`);
+      const env = { ENTERPRISE_API_URL: 'http://127.0.0.1:1', ENTERPRISE_API_KEY: 'nwk_test', HOME: consumer.path };
+      const options = { cwd: consumer.path, env, encoding: 'utf8' } as const;
+      const node = join(consumer.path, 'node_modules', nodePackage, 'bin/node');
+      const { stdout, stderr } = spawnSync(node, args, options);
+      expect(stdout + stderr).toContain(expected);
+    });
+  });
+});
