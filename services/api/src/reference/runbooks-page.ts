@@ -10,9 +10,9 @@ export function runbooksPage(markdown: string): string {
 <title>Runbooks</title>
 <style>
   :root { color-scheme: light dark; font: 1rem/1.5 system-ui, sans-serif }
-  body { max-width: 50rem; margin: auto; padding: 1rem }
-  pre, code { white-space: pre-wrap; overflow-wrap: anywhere }
-  h3 a { color: inherit; text-decoration: none }
+  body { max-width: 50rem; margin: auto; padding: 1rem; overflow-wrap: anywhere }
+  pre, code { white-space: pre-wrap }
+  :is(h1, h2, h3) a { color: inherit; text-decoration: none }
   h3:target { outline: 2px solid }
 </style>
 ${body}
