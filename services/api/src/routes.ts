@@ -61,7 +61,7 @@ export function publicRoutes(parts: PublicFeatureParts) {
   const { config, history, databaseClock, eventStream } = parts;
   const { cursors, apiKeys, webhooks, events, deliveries, redelivery } = createSharedParts(parts);
   return [
-    ...meRoutes({ rateLimits: config.rateLimits, apiKeys }),
+    ...meRoutes({ ...config, apiKeys }),
     ...webhookRoutes(webhooks),
     ...deliveryPolicyRoutes(config),
     ...eventTypeRoutes({ cursors }),
@@ -89,7 +89,12 @@ export function internalRoutes(
   const { config, db, databaseClock, history, onEmitted, identityTokens, queue, closings } = parts;
   const { cursors, apiKeys, webhooks, events, deliveries, redelivery } = createSharedParts(parts);
   return [
-    ...organizationRoutes({ organizations: createOrganizationService({ db, cursors }), webhooks, deliveries, events }),
+    ...organizationRoutes({
+      organizations: createOrganizationService({ db, cursors, deliveryPolicy: config.deliveryPolicy }),
+      webhooks,
+      deliveries,
+      events,
+    }),
     ...apiKeyRoutes(apiKeys),
     ...operatorRoutes({
       sendingPauses: createSendingPauses(db),

@@ -43,6 +43,7 @@ import { startProbes } from './probes.ts';
 import { createJobHandlers } from './queue-jobs.ts';
 import { startConsumer } from './queue-workers.ts';
 import { createRetentionLoop } from './retention/loop.ts';
+import { createShorterRetention } from './retention/shorter-retention.ts';
 import { Scheduler } from './scheduler/scheduler.ts';
 import { createSender } from './sender/send.ts';
 import { createStop } from './stop.ts';
@@ -238,6 +239,7 @@ function startMaintenance(foundation: Foundation, pauses: Loop, fanOut: FanOut):
     'partition loop': createPartitionLoop(db, warn('partitions could not be created')),
     'policy report': createPolicyReport(db, deliveryPolicyOf(config), warn('delivery settings not reported')),
     'secret eraser': createSecretEraser(db, warn('secrets could not be erased')),
+    'shorter retention': createShorterRetention(db, warn('data past a shorter retention not removed')),
     retention: createRetentionLoop(directUrl, { periods: config, log }, warn('retention failed; will retry soon')),
   };
   for (const [name, loop] of Object.entries(loops)) startLoop(closers, name, loop);

@@ -771,6 +771,8 @@ export interface components {
              * @description When its data was erased; null unless it is closed.
              */
             closed_at: string | null;
+            /** @description How long its event data and the answers of its receivers are stored, at most the setting `RETENTION_BODIES`; null: as long as the setting. */
+            body_retention_seconds: number | null;
             /**
              * Format: date-time
              * @description When the organization was created.
@@ -1075,6 +1077,8 @@ export interface components {
             plan?: components["schemas"]["Plan"];
             /** @description The caller's own id of the organization. No two organizations have the same. */
             external_id?: string | null;
+            /** @description How long its event data and the answers of its receivers are stored, at most the setting `RETENTION_BODIES`; null: as long as the setting. */
+            body_retention_seconds?: number | null;
         };
         /**
          * @description What a pending delivery waits for. `lease`: a worker has leased it and will send it. `circuit_open`: its webhook keeps failing. `schedule`: it is not due yet. `capacity`: it is due and waits for a worker.

@@ -402,7 +402,7 @@ export interface components {
             disable_after_ms: number;
             /** @description A webhook is disabled as `failing` only after this many failed attempts. */
             disable_after_attempts: number;
-            /** @description How long the bodies of events are stored; null: for ever. */
+            /** @description How long the data of events and the answers of receivers are stored; null: for ever. */
             body_retention_seconds: number | null;
             /** @description How long events, deliveries and attempts are stored; null: for ever. */
             history_retention_seconds: number | null;
@@ -569,6 +569,8 @@ export interface components {
                 name: string;
                 /** @description Its plan. */
                 plan: components["schemas"]["Plan"];
+                /** @description How long the data of events and the answers of receivers are stored; null: for ever. */
+                body_retention_seconds: number | null;
             };
             /** @description The key of the request. */
             key: {

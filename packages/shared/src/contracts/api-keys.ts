@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { bodyRetentionSchema } from './delivery-policy.ts';
 import { pageQueryShape } from './pagination.ts';
 import { planSchema, rateLimitExample, rateLimitSchema } from './plans.ts';
 import {
@@ -135,6 +136,7 @@ export const meSchema = z
         id: publicIdSchema('org'),
         name: z.string().describe('Its name.'),
         plan: planSchema.describe('Its plan.'),
+        body_retention_seconds: bodyRetentionSchema,
       })
       .describe('The organization that owns the key.'),
     key: z.strictObject(keyShape).describe('The key of the request.'),
@@ -147,7 +149,7 @@ export const meSchema = z
     examples: [
       {
         object: 'me',
-        organization: { id: exampleId('org'), name: 'Example', plan: 'enterprise' },
+        organization: { id: exampleId('org'), name: 'Example', plan: 'enterprise', body_retention_seconds: 2_592_000 },
         key: keyExample,
         scopes: keyExample.scopes,
         rate_limit: rateLimitExample,

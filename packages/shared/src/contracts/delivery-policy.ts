@@ -3,6 +3,17 @@ import { failingPolicy } from './webhooks.ts';
 
 const day = 86_400_000;
 
+/** For the caller's organization. */
+export const bodyRetentionSchema = z
+  .int()
+  .nullable()
+  .describe('How long the data of events and the answers of receivers are stored; null: for ever.');
+
+/** @param own of the organization; null: the setting */
+export function effectiveBodyRetention(own: number | null, setting: number | null): number | null {
+  return own === null || setting === null ? (own ?? setting) : Math.min(own, setting);
+}
+
 /** The numbers that an operator may set, and that receivers must know. Reference pages show the same values. */
 export const deliveryPolicySchema = z
   .strictObject({
@@ -15,7 +26,7 @@ export const deliveryPolicySchema = z
     disable_after_attempts: z
       .int()
       .describe('A webhook is disabled as `failing` only after this many failed attempts.'),
-    body_retention_seconds: z.int().nullable().describe('How long the bodies of events are stored; null: for ever.'),
+    body_retention_seconds: bodyRetentionSchema,
     history_retention_seconds: z
       .int()
       .nullable()

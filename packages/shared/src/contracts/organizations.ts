@@ -20,7 +20,21 @@ export const createOrganizationSchema = z
   .meta({ id: 'CreateOrganization', examples: [{ name: 'Example', plan: 'enterprise', external_id: 'customer-17' }] });
 export type CreateOrganization = z.output<typeof createOrganizationSchema>;
 
-export const updateOrganizationSchema = changesSchema('UpdateOrganization', settableFields, { plan: 'business' });
+/** Seconds; the greatest number that the ledger stores. */
+const bodyRetentionSchema = z
+  .int()
+  .min(0)
+  .max(2_147_483_647)
+  .nullable()
+  .describe(
+    'How long its event data and the answers of its receivers are stored, at most the setting `RETENTION_BODIES`; null: as long as the setting.',
+  );
+
+export const updateOrganizationSchema = changesSchema(
+  'UpdateOrganization',
+  { ...settableFields, body_retention_seconds: bodyRetentionSchema },
+  { plan: 'business' },
+);
 export type UpdateOrganization = z.output<typeof updateOrganizationSchema>;
 
 export const closeOrganizationSchema = z
@@ -53,6 +67,7 @@ export const organizationSchema = z
       .enum(['active', 'closing', 'closed'])
       .describe('`closing`: nothing works for it any more, and its data will be erased; `closed`: its data is erased.'),
     closed_at: timestampSchema.nullable().describe('When its data was erased; null unless it is closed.'),
+    body_retention_seconds: bodyRetentionSchema,
     created_at: timestampSchema.describe('When the organization was created.'),
   })
   .meta({
@@ -65,6 +80,7 @@ export const organizationSchema = z
         name: 'Example',
         plan: 'enterprise',
         external_id: 'customer-17',
+        body_retention_seconds: null,
         state: 'active',
         closed_at: null,
         created_at: '2026-11-21T07:00:00.000Z',

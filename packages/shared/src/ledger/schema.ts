@@ -18,6 +18,8 @@ export interface OrganizationsTable {
   closed_at: Generated<Date | null>;
   /** Null: the setting `RETENTION_BODIES`. */
   body_retention_seconds: Generated<number | null>;
+  /** Workers have noted every event up to this position in `bodies_to_remove`. */
+  bodies_removed_position: Generated<number>;
   created_at: CreatedAt;
 }
 
@@ -124,6 +126,12 @@ export interface EventSubjectsTable {
 export interface EventBodiesTable {
   event_id: Uuid;
   body: string;
+}
+
+/** Events of organizations with a shorter retention whose body a worker will remove once nothing needs it. */
+export interface BodiesToRemoveTable {
+  organization_id: Uuid;
+  event_id: Uuid;
 }
 
 export interface EventKeysTable {
@@ -315,6 +323,7 @@ export interface Schema {
   events: EventsTable;
   event_subjects: EventSubjectsTable;
   event_bodies: EventBodiesTable;
+  bodies_to_remove: BodiesToRemoveTable;
   event_keys: EventKeysTable;
   outbox: OutboxTable;
   parked_events: ParkedEventsTable;

@@ -14,7 +14,7 @@ export interface StoredKey {
   createdAt: Date;
   expiresAt: Date | null;
   lastUsedAt: Date | null;
-  organization: { id: Uuid; name: string; plan: Plan };
+  organization: { id: Uuid; name: string; plan: Plan; bodyRetentionSeconds: number | null };
 }
 
 /** Finds a key of an active organization by its SHA-256. Only this query takes no organization, because the key's row names it. */
@@ -23,7 +23,7 @@ export async function findKeyByHash(db: Database, hash: Buffer): Promise<StoredK
     .selectFrom('api_keys')
     .innerJoin('organizations', 'organizations.id', 'api_keys.organization_id')
     .selectAll('api_keys')
-    .select(['organizations.name as organization_name', 'organizations.plan'])
+    .select(['organizations.name as organization_name', 'organizations.plan', 'organizations.body_retention_seconds'])
     .where('hash', '=', hash)
     .where('revoked_at', 'is', null)
     .where('organizations.state', '=', 'active')
@@ -40,7 +40,12 @@ export async function findKeyByHash(db: Database, hash: Buffer): Promise<StoredK
     createdAt: row.created_at,
     expiresAt: row.expires_at,
     lastUsedAt: row.last_used_at,
-    organization: { id: row.organization_id, name: row.organization_name, plan: row.plan },
+    organization: {
+      id: row.organization_id,
+      name: row.organization_name,
+      plan: row.plan,
+      bodyRetentionSeconds: row.body_retention_seconds,
+    },
   };
 }
 

@@ -1,4 +1,9 @@
-import { type DeliveryPolicy, deliveryPolicySchema, sourceAddressesSchema } from '@enterprise-api/shared/contracts';
+import {
+  type DeliveryPolicy,
+  deliveryPolicySchema,
+  effectiveBodyRetention,
+  sourceAddressesSchema,
+} from '@enterprise-api/shared/contracts';
 import type { Principal } from '../auth/judge.ts';
 import { defineRoute, type Route } from '../http/routing/define-route.ts';
 
@@ -18,7 +23,13 @@ export function deliveryPolicyRoutes({ deliveryPolicy, sourceAddresses }: Delive
       scope: 'webhooks:read',
       withoutDatabase: true,
       response: deliveryPolicySchema,
-      handle: () => deliveryPolicy,
+      handle: ({ access }) => ({
+        ...deliveryPolicy,
+        body_retention_seconds: effectiveBodyRetention(
+          access.key.organization.bodyRetentionSeconds,
+          deliveryPolicy.body_retention_seconds,
+        ),
+      }),
     }),
     defineRoute({
       endpoint: 'GET /v1/webhooks/source-addresses',

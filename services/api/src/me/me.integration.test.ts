@@ -29,7 +29,7 @@ describe('GET /v1/me', () => {
     const answer = await api.call('get', '/v1/me', secret).expect(200);
     expect(answer.body).toEqual({
       object: 'me',
-      organization: { id: organization.id, name: 'Acme', plan: 'business' },
+      organization: { id: organization.id, name: 'Acme', plan: 'business', body_retention_seconds: 2_592_000 },
       key: { ...key, last_used_at: null },
       scopes: ['me:read', 'webhooks:read'],
       rate_limit: { limit: 1_200, window_seconds: 60 },

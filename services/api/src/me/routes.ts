@@ -1,4 +1,4 @@
-import { type ApiPlan, meSchema } from '@enterprise-api/shared/contracts';
+import { type ApiPlan, type DeliveryPolicy, effectiveBodyRetention, meSchema } from '@enterprise-api/shared/contracts';
 import { toPublicId } from '@enterprise-api/shared/runtime';
 import type { ApiKeyService } from '../api-keys/service.ts';
 import type { Principal } from '../auth/judge.ts';
@@ -9,11 +9,12 @@ import { defineRoute } from '../http/routing/define-route.ts';
 
 interface MeRouteOptions {
   rateLimits: Readonly<Record<ApiPlan, number>>;
+  deliveryPolicy: DeliveryPolicy;
   apiKeys: Pick<ApiKeyService, 'revokeOwn'>;
 }
 
 /** Reading needs no query: authentication has already read the key and its organization. */
-export function meRoutes({ rateLimits, apiKeys }: MeRouteOptions) {
+export function meRoutes({ rateLimits, deliveryPolicy, apiKeys }: MeRouteOptions) {
   return [
     defineRoute({
       endpoint: 'GET /v1/me',
@@ -25,7 +26,15 @@ export function meRoutes({ rateLimits, apiKeys }: MeRouteOptions) {
       response: meSchema,
       handle: ({ access: { key } }: { access: Principal }) => ({
         object: 'me' as const,
-        organization: { ...key.organization, id: toPublicId('org', key.organization.id) },
+        organization: {
+          id: toPublicId('org', key.organization.id),
+          name: key.organization.name,
+          plan: key.organization.plan,
+          body_retention_seconds: effectiveBodyRetention(
+            key.organization.bodyRetentionSeconds,
+            deliveryPolicy.body_retention_seconds,
+          ),
+        },
         key: {
           id: toPublicId('key', key.id),
           name: key.name,

@@ -139,6 +139,26 @@ describe('PATCH /internal/v1/organizations/{id}', () => {
     expect(JSON.stringify((await api.call('get', '/v1/me', secret).expect(200)).body)).not.toContain('hidden-id');
   });
 
+  it('200 with a shorter retention, which its keys see, and with the setting again after null', async () => {
+    const { secret, organization_id: id } = await api.createKey({ scopes: ['*'] });
+    const setting = 2_592_000;
+    const patch = (body_retention_seconds: unknown) =>
+      api.internal('patch', `${path}/${id}`).send({ body_retention_seconds });
+    expect((await api.internal('get', `${path}/${id}`).expect(200)).body.body_retention_seconds).toBeNull();
+    for (const seconds of [0, 86_400, setting, null]) {
+      expect((await patch(seconds).expect(200)).body.body_retention_seconds).toBe(seconds);
+      const me = await api.call('get', '/v1/me', secret).expect(200);
+      expect(me.body.organization.body_retention_seconds).toBe(seconds ?? setting);
+      const policy = await api.call('get', '/v1/webhooks/delivery-policy', secret).expect(200);
+      expect(policy.body.body_retention_seconds).toBe(seconds ?? setting);
+    }
+    for (const wrong of [-1, setting + 1, 0.5, '60', 3_000_000_000]) {
+      const { body } = await patch(wrong).expect(400);
+      expect(body.error).toMatchObject({ code: 'validation_failed', param: 'body_retention_seconds' });
+    }
+    expect((await api.internal('get', `${path}/${id}`).expect(200)).body.body_retention_seconds).toBeNull();
+  });
+
   it('400 for an empty change, before 404', async () => {
     await api.internal('patch', `${path}/${unknownId}`).send({}).expect(400);
   });

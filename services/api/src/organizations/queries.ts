@@ -5,7 +5,16 @@ import { sql } from 'kysely';
 import type { PageQuestion } from '../pagination/paging.ts';
 import { isAfter, positionOf } from '../pagination/sql-paging.ts';
 
-const columns = ['id', 'name', 'plan', 'external_id', 'state', 'closed_at', 'created_at'] as const;
+const columns = [
+  'id',
+  'name',
+  'plan',
+  'external_id',
+  'body_retention_seconds',
+  'state',
+  'closed_at',
+  'created_at',
+] as const;
 
 export type OrganizationRow = Pick<Row<'organizations'>, (typeof columns)[number]>;
 

@@ -1,6 +1,7 @@
 import type {
   CloseOrganization,
   CreateOrganization,
+  DeliveryPolicy,
   ListOrganizationsQuery,
   Organization,
   UpdateOrganization,
@@ -27,9 +28,16 @@ import {
 
 export type OrganizationService = ReturnType<typeof createOrganizationService>;
 
-const auditedFields = ['name', 'plan', 'external_id'] as const;
+const auditedFields = ['name', 'plan', 'external_id', 'body_retention_seconds'] as const;
 
-export function createOrganizationService({ db, cursors }: { db: Database; cursors: Cursors }) {
+interface OrganizationServiceOptions {
+  db: Database;
+  cursors: Cursors;
+  deliveryPolicy: DeliveryPolicy;
+}
+
+export function createOrganizationService({ db, cursors, deliveryPolicy }: OrganizationServiceOptions) {
+  const longest = deliveryPolicy.body_retention_seconds ?? Number.POSITIVE_INFINITY;
   return {
     create: (transact: Transact, input: CreateOrganization): Promise<Organization | Problem> =>
       transact(async ({ trx, changed }) => {
@@ -56,6 +64,7 @@ export function createOrganizationService({ db, cursors }: { db: Database; curso
 
     update: (transact: Transact, id: Uuid, changes: UpdateOrganization): Promise<Organization | Problem> =>
       transact(async ({ trx, changed }) => {
+        if ((changes.body_retention_seconds ?? 0) > longest) return longerThan(longest);
         const before = await lockOrganization(trx, id);
         if (before === undefined) return problem('not_found');
         if (before.state !== 'active') return organizationClosed;
@@ -86,6 +95,11 @@ const notConfirmed = invalid([
   { location: 'body', path: 'confirm', code: 'invalid_value', message: 'must be the id of the organization' },
 ]);
 
+function longerThan(seconds: number): Problem {
+  const message = `must be at most ${seconds}, the setting RETENTION_BODIES`;
+  return invalid([{ location: 'body', path: 'body_retention_seconds', code: 'too_big', message }]);
+}
+
 const externalIdTaken = problem('conflict', { message: 'Another organization has this external_id.' });
 
 /** Locks the external id: no other organization can take it until the transaction ends. */
@@ -107,6 +121,7 @@ function present(row: OrganizationRow): Organization {
     name: row.name || null,
     plan: row.plan,
     external_id: row.external_id,
+    body_retention_seconds: row.body_retention_seconds,
     state: row.state,
     closed_at: row.closed_at?.toISOString() ?? null,
     created_at: row.created_at.toISOString(),

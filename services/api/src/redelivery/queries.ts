@@ -50,6 +50,9 @@ export async function insertTest(trx: DatabaseTransaction, webhookId: Uuid, even
       values (${id}, ${organizationId}, ${type}, true, ${requestId}, ${traceparent}, event_position(${organizationId}))
     ), body as (
       insert into event_bodies (event_id, body) values (${id}, ${body})
+    ), removed_early as (
+      insert into bodies_to_remove (organization_id, event_id)
+      select id, ${id} from organizations where id = ${organizationId} and body_retention_seconds is not null
     ), written as (
       insert into deliveries (id, organization_id, webhook_id, event_id, event_type, status, max_attempts, manual, test)
       values (delivery_id(${id}, ${webhookId}), ${organizationId}, ${webhookId}, ${id}, ${type}, 'pending', 1, true, true)
@@ -146,10 +149,14 @@ function isSelected({ webhookId, since, until, statuses, completedForMs }: Repla
     and d.created_at >= ${since} and d.created_at < coalesce(${until ?? null}::timestamptz, 'infinity')`;
 }
 
-/** Deliveries `d` that can be sent again: completed, below the attempt limit, and with a stored body. */
+/**
+ * Deliveries `d` that can be sent again: completed, below the attempt limit, and with a stored body. The lock keeps a
+ * worker from removing the body of a delivery that is becoming pending.
+ */
 function restartable(organizationId: Uuid, which: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`
-      from deliveries d cross join lateral (select from event_bodies b where b.event_id = d.event_id limit 1) kept
+      from deliveries d cross join lateral (
+        select from event_bodies b where b.event_id = d.event_id limit 1 for share) kept
       where d.organization_id = ${organizationId} and d.status <> 'pending' and d.attempt_count < ${attemptLimit} and ${which}`;
 }
 

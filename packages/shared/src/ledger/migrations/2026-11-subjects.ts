@@ -63,7 +63,13 @@ async function closeOrganizations(db: Kysely<unknown>): Promise<void> {
       add column state text not null default 'active' check (state in ('active', 'closing', 'closed')),
       add column erase_at timestamptz,
       add column closed_at timestamptz,
-      add column body_retention_seconds int check (body_retention_seconds >= 0)`.execute(db);
+      add column body_retention_seconds int check (body_retention_seconds >= 0),
+      add column bodies_removed_position bigint not null default 0`.execute(db);
+  await sql`create index organizations_with_body_retention on organizations (id)
+    where body_retention_seconds is not null`.execute(db);
+  await sql`
+    create table bodies_to_remove (
+      organization_id uuid not null, event_id uuid not null, primary key (organization_id, event_id))`.execute(db);
   await sql`alter table idempotency_keys add column about_organization_id uuid`.execute(db);
   await sql`create index organizations_erase_at on organizations (erase_at) where erase_at is not null`.execute(db);
 }
