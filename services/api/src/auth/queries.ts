@@ -58,7 +58,7 @@ export interface KeyUse {
 
 /**
  * Records the last use of keys. Locks rows in id order. Skips a key if its recorded use is less than 50 s older than
- * the new one.
+ * the new one, and keys of closed organizations, whose uses an erasure has removed.
  */
 export async function markKeysUsed(db: Database, uses: readonly KeyUse[]): Promise<void> {
   await sql`
@@ -67,6 +67,7 @@ export async function markKeysUsed(db: Database, uses: readonly KeyUse[]): Promi
       from json_to_recordset(${JSON.stringify(uses)})
         as x("keyId" uuid, "usedAt" timestamptz, address text, "userAgent" text)
       join api_keys k on k.id = x."keyId"
+      join organizations o on o.id = k.organization_id and o.state = 'active'
       where k.last_used_at is null or k.last_used_at < x."usedAt" - interval '50 seconds'
       order by k.id for update of k
     )
@@ -85,7 +86,10 @@ export interface OutsideUses {
   addresses: readonly string[];
 }
 
-/** Adds requests to those that the keys' rows show. Skips a key whose allowlist or mode has changed meanwhile. */
+/**
+ * Adds requests to those that the keys' rows show. Skips a key whose allowlist or mode has changed meanwhile, and keys of
+ * closed organizations.
+ */
 export async function addOutsideUses(db: Database, uses: readonly OutsideUses[]): Promise<void> {
   await sql`
     with used as materialized (
@@ -93,6 +97,7 @@ export async function addOutsideUses(db: Database, uses: readonly OutsideUses[])
       from json_to_recordset(${JSON.stringify(uses)})
         as x("keyId" uuid, allowlist text[], count bigint, "lastAt" timestamptz, addresses text[])
       join api_keys k on k.id = x."keyId"
+      join organizations o on o.id = k.organization_id and o.state = 'active'
       where k.ip_allowlist_mode = 'report' and k.ip_allowlist = x.allowlist
       order by k.id for update of k
     )

@@ -1,9 +1,11 @@
 import type { ApiKey } from '@enterprise-api/shared/contracts';
+import { fromPublicId } from '@enterprise-api/shared/runtime';
 import { createTestDatabase, type TestDatabase, until } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createIngress } from '../testing/authorize-request.ts';
 import { openStream } from '../testing/stream-client.ts';
 import { startTestApi, type TestApi } from '../testing/test-api.ts';
+import { addOutsideUses, markKeysUsed } from './queries.ts';
 
 const allowed = '203.0.113.7';
 const ip_allowlist = ['203.0.113.0/24'];
@@ -151,4 +153,24 @@ describe('a key that reports requests from outside its allowlist', () => {
     await patch(key, { ip_allowlist_mode: 'enforce' });
     await until('the stream ends', stream.isOver, { withinMs: 30_000 });
   });
+});
+
+it('the uses of keys are not written after their organization was closed, because an erasure removes them', async () => {
+  const { organization_id: id, ...key } = await one.createKey({ ip_allowlist, ip_allowlist_mode });
+  const keyId = fromPublicId('key', key.id) as string;
+  const [address, at] = ['198.51.100.1', new Date()];
+  const writeUses = async () => {
+    await markKeysUsed(one.db, [{ keyId, usedAt: at, address, userAgent: 'acme/1.0' }]);
+    await addOutsideUses(one.db, [{ keyId, allowlist: ip_allowlist, count: 1, lastAt: at, addresses: [address] }]);
+    const row = await one.db.selectFrom('api_keys').selectAll().where('id', '=', keyId).executeTakeFirstOrThrow();
+    return [row.last_used_address, row.last_used_user_agent, row.outside_addresses];
+  };
+  await one.internal('post', `/internal/v1/organizations/${id}/close`).send({ confirm: id }).expect(202);
+  expect(await writeUses()).toEqual([null, null, null]);
+  await one.db
+    .updateTable('organizations')
+    .set({ state: 'active' })
+    .where('id', '=', fromPublicId('org', id) as string)
+    .execute();
+  expect(await writeUses()).toEqual([address, 'acme/1.0', [address]]);
 });
