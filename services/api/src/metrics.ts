@@ -12,6 +12,9 @@ import type { RateDecision } from './auth/rate-limit.ts';
 import type { StreamEnd } from './event-stream/open-streams.ts';
 import type { ForwardOutcome } from './forwarding/forwarder.ts';
 
+/** From one millisecond to more than the longest time limit of an upstream. */
+const buckets = exponentialBuckets(0.001, 2.5, 14);
+
 /** Label values stay few: routes instead of paths, no organizations and no keys. */
 export function createApiMetrics(db: Database, databaseClock: DatabaseClock, commit: string | undefined) {
   const registry = createMetrics('api', commit);
@@ -58,7 +61,7 @@ function createCounters(registry: Registry) {
       name: 'api_request_duration_seconds',
       help: 'Time from the head of a request to the end of its answer.',
       labelNames: request,
-      buckets: exponentialBuckets(0.001, 2.5, 11),
+      buckets,
       registers,
     }),
     errors: new Counter({
@@ -95,7 +98,7 @@ function createCounters(registry: Registry) {
       name: 'api_upstream_duration_seconds',
       help: "Time until the head of an upstream's answer had come, or until it was clear that none would.",
       labelNames: ['area'],
-      buckets: exponentialBuckets(0.0025, 4, 9),
+      buckets,
       registers,
     }),
     streams: new Gauge({ name: 'api_event_streams', help: 'Streams of events that are open.', registers }),

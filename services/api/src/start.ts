@@ -132,7 +132,7 @@ async function openEvents(parts: Awaited<ReturnType<typeof openChecks>>) {
   closers.add('event queue', () => jobs.close());
   const { onEmitted, onNotified } = createEmissionReport(metrics.events, stream.notifier);
   const notifier = createNotifier({ producer: jobs, clock, onOutcome: onNotified });
-  closers.add('notifier', notifier.flush, 500);
+  closers.add('notifier', notifier.flush, closeWithinMs);
   const producer = createBatchedProducer({ db, notifier, clock: databaseClock });
   const onCommitted = (events: readonly WrittenEvent[]) => {
     onEmitted(events);

@@ -83,12 +83,12 @@ export function registerStageGauges(
   { registry }: WorkerMetrics,
   stages: {
     scheduler: { figures: Readonly<Record<'queues' | 'running' | 'slow' | 'waiting', number>> };
-    bodies: { readonly bytes: number };
+    leaseLoader: { readonly bodyBytes: number };
     pauses: KnownPauses;
     outcomes: { readonly waiting: number };
   },
 ): void {
-  const { scheduler, bodies, pauses, outcomes } = stages;
+  const { scheduler, leaseLoader, pauses, outcomes } = stages;
   const gauge = (name: string, help: string, read: () => number) =>
     new Gauge({
       name,
@@ -111,7 +111,7 @@ export function registerStageGauges(
   gauge(
     'webhook_body_bytes',
     'Bytes of the event bodies in memory, once per event, and once more per lease for what TLS holds.',
-    () => bodies.bytes,
+    () => leaseLoader.bodyBytes,
   );
   gauge('webhook_outcomes_waiting', 'Outcomes not recorded yet.', () => outcomes.waiting);
 }

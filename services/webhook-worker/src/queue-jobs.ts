@@ -37,19 +37,14 @@ export function createJobHandlers(
   };
 }
 
-/** Runs the jobs of one kind. */
-export interface JobRunner {
-  run(job: Job): Promise<void>;
-  /** Number of running jobs in this process, and when a job last began or ended (monotonic). */
-  activity(): { running: number; lastAt: number };
-  settled(): Promise<unknown>;
-}
+export type JobRunner = ReturnType<typeof createJobRunner>;
 
-export function createJobRunner(name: JobName, handlers: JobHandlers, clock: Pick<Clock, 'monotonic'>): JobRunner {
+/** Runs the jobs of one kind. */
+export function createJobRunner(name: JobName, handlers: JobHandlers, clock: Pick<Clock, 'monotonic'>) {
   const running = new Set<Promise<void>>();
   let lastAt = clock.monotonic();
   return {
-    run: (job) => {
+    run: (job: Job): Promise<void> => {
       lastAt = clock.monotonic();
       const handled = handleJob(name, job, handlers).finally(() => {
         lastAt = clock.monotonic();
@@ -58,6 +53,7 @@ export function createJobRunner(name: JobName, handlers: JobHandlers, clock: Pic
       running.add(handled);
       return handled;
     },
+    /** Number of running jobs in this process, and when a job last began or ended (monotonic). */
     activity: () => ({ running: running.size, lastAt }),
     settled: () => Promise.all(running),
   };
@@ -82,28 +78,4 @@ async function handleJob<Name extends JobName>(name: Name, job: Job, handlers: J
     if (error.keptData !== undefined) await job.updateData(error.keptData);
     throw new UnrecoverableError(error.message);
   }
-}
-
-export const maxConcurrentJobs = 4;
-
-interface AdjustableWorker {
-  concurrency: number;
-  on(event: 'active' | 'drained', listener: () => void): unknown;
-}
-
-/**
- * While a worker has free concurrency, BullMQ asks for another job after each job, mostly in vain. At 100 events a
- * second, these requests are a tenth of an event's cost. So the concurrency is 1 while the queue keeps running empty.
- */
-export function takeOneAtATimeWhileQuiet(worker: AdjustableWorker): void {
-  let isDrained = true;
-  worker.concurrency = 1;
-  worker.on('active', () => {
-    if (!isDrained) worker.concurrency = maxConcurrentJobs;
-    isDrained = false;
-  });
-  worker.on('drained', () => {
-    isDrained = true;
-    worker.concurrency = 1;
-  });
 }

@@ -3,13 +3,7 @@ import { createJobProducer, type JobName, jobs, type QueueBackend, workerBinding
 import { backoffMs, type Clock, type Logger, settledWithin } from '@enterprise-api/shared/runtime';
 import { Worker } from 'bullmq';
 import type { WorkerMetrics } from './metrics.ts';
-import {
-  createJobRunner,
-  type JobHandlers,
-  type JobRunner,
-  maxConcurrentJobs,
-  takeOneAtATimeWhileQuiet,
-} from './queue-jobs.ts';
+import { createJobRunner, type JobHandlers, type JobRunner } from './queue-jobs.ts';
 
 export interface ConsumerOptions {
   backend: QueueBackend;
@@ -30,6 +24,8 @@ export interface QueueConsumer extends Pick<JobRunner, 'activity'> {
   close(): Promise<void>;
 }
 
+/** A job that hangs must not block the others. */
+const maxConcurrentJobs = 4;
 /**
  * BullMQ fails a job for good after this many workers died handling it. The limit is high because a job is only a
  * wake-up.
@@ -96,8 +92,6 @@ function bindWorker(queue: string, { run }: JobRunner, { backend, log, metrics, 
     metrics.queueErrors.inc();
     onError(error);
   };
-  // Not for event writes, because a write that hangs must not block the others.
-  if (queue === jobs.fanOut.queue) takeOneAtATimeWhileQuiet(worker);
   worker.on('error', onWorkerError);
   worker.on('failed', (job, error) => {
     metrics.jobsFailed.inc({ queue });

@@ -1,4 +1,5 @@
 import { type Loop, settledWithin } from '@enterprise-api/shared/runtime';
+import type { FanOut } from './fan-out/fan-out.ts';
 import type { LeaseLoader } from './leases/lease-loader.ts';
 import type { OutcomeBatcher } from './outcomes/outcome-batcher.ts';
 import type { Scheduler } from './scheduler/scheduler.ts';
@@ -7,7 +8,7 @@ import type { AutoDisable } from './webhooks/auto-disable.ts';
 import type { PendingCancellation } from './webhooks/pending-cancellation.ts';
 
 export interface StoppableStages {
-  relay: Pick<Loop, 'stop'>;
+  fanOut: { relay: Pick<FanOut['relay'], 'stop'> };
   dispatcher: Pick<Loop, 'stop'>;
   scheduler: Pick<Scheduler, 'stop' | 'allEnded'>;
   outcomes: Pick<OutcomeBatcher, 'flush'>;
@@ -40,11 +41,11 @@ export function createStop(stages: StoppableStages, processMs: number) {
     stopBy ??= performance.now() + processMs - processReserveMs;
     stages.scheduler.stop();
     // The relay would only fan out for other processes, which run their own relays.
-    void stages.relay.stop();
+    void stages.fanOut.relay.stop();
   };
   const stop = async () => {
     stopStarting();
-    await settledWithin(Promise.all([stages.dispatcher.stop(), stages.relay.stop()]), statementMs);
+    await settledWithin(Promise.all([stages.dispatcher.stop(), stages.fanOut.relay.stop()]), statementMs);
     await settledWithin(stages.scheduler.allEnded(), leftMs(flushReserveMs + closeReserveMs));
     const flushMs = Math.max(flushReserveMs, leftMs(closeReserveMs));
     await settledWithin(stages.outcomes.flush(flushMs), flushMs);

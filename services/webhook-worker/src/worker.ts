@@ -1,4 +1,4 @@
-import { deliveryPolicyOf, webhookSecretContext } from '@enterprise-api/shared/contracts';
+import { deliveryPolicyOf } from '@enterprise-api/shared/contracts';
 import {
   connectionSettings,
   createChangeFeed,
@@ -28,9 +28,7 @@ import { deliver } from './deliver/deliver.ts';
 import { createDispatcher } from './dispatch/dispatcher.ts';
 import { FanOut } from './fan-out/fan-out.ts';
 import { createParkedRetries } from './fan-out/parked-events.ts';
-import { createRelay } from './fan-out/relay.ts';
-import { EventBodies } from './leases/event-bodies.ts';
-import { createLeaseLoader } from './leases/lease-loader.ts';
+import { LeaseLoader } from './leases/lease-loader.ts';
 import { createPolicyReport } from './maintenance/policy-report.ts';
 import { registerQueueGauges } from './maintenance/queue-gauges.ts';
 import { createSecretEraser } from './maintenance/secret-eraser.ts';
@@ -50,7 +48,7 @@ import { createStop } from './stop.ts';
 import { createAutoDisable } from './webhooks/auto-disable.ts';
 import { followChanges } from './webhooks/follow-changes.ts';
 import { createPendingCancellation } from './webhooks/pending-cancellation.ts';
-import { cancelLeased, findWebhooks } from './webhooks/queries.ts';
+import { cancelLeased } from './webhooks/queries.ts';
 import { WebhookCache } from './webhooks/webhook-cache.ts';
 
 /**
@@ -82,12 +80,13 @@ async function build(config: Config, log: Logger, closers: Closers, giveUp: (rea
   const { changes, metrics, probes, queue } = foundation;
   const attempts = buildAttempts(foundation);
   const stages = { ...attempts, ...buildIntake(foundation, attempts) };
-  const { pauses, scheduler, dispatcher, relay, fanOut } = stages;
+  const { pauses, scheduler, dispatcher, fanOut } = stages;
   scheduler.connect({
     deliver: stages.deliver,
     release: stages.leaseLoader.release,
+    organizationsAboveShare: stages.leaseLoader.organizationsAboveShare,
     refillNeeded: dispatcher.wake,
-    capacityFreed: relay.capacityFreed,
+    capacityFreed: fanOut.capacityFreed,
   });
   pauses.onChange(() => {
     scheduler.releasePaused();
@@ -100,7 +99,7 @@ async function build(config: Config, log: Logger, closers: Closers, giveUp: (rea
   await pauses.load();
   startMaintenance(foundation, pauses, fanOut);
   dispatcher.start();
-  relay.start();
+  fanOut.relay.start();
   startConsumers(foundation, fanOut, giveUp);
   probes.started();
   log.info({ host: probes.host, port: probes.port, queue: queue.kind }, 'listening');
@@ -161,27 +160,20 @@ function buildIntake(foundation: Foundation, attempts: ReturnType<typeof buildAt
   const mayLease = () => !attempts.outcomes.isBehind();
   const stages = { ...foundation, ...attempts, mayLease, leaseMs: leaseMs(config) };
   const maxAttempts = config.WEBHOOK_RETRY_SCHEDULE.length + 1;
-  const fanOut = new FanOut({ ...stages, maxAttempts, onLeftInOutbox: () => relay.wake() });
-  const relay = createRelay({ fanOut, mayLease, onError: warn('relay failed') });
+  const fanOut = new FanOut({ ...stages, maxAttempts, onRelayError: warn('relay failed') });
   const dispatcher = createDispatcher({
     ...stages,
     onNotEnabled: attempts.cancellation.start,
     onError: warn('dispatch failed'),
   });
-  return { fanOut, relay, dispatcher };
+  return { fanOut, dispatcher };
 }
 
 function buildScheduling(foundation: Foundation) {
   const { config, warn, db, clock, metrics } = foundation;
   const box = createSecretBox(config.SECRETS_ENCRYPTION_KEYS);
-  const webhooks = new WebhookCache({
-    clock,
-    find: (ids) => findWebhooks(db, ids),
-    open: (sealed, webhook) => box.open(sealed, webhookSecretContext(webhook.organization_id, webhook.id)),
-    onUnreadableSecret: () => metrics.unreadableSecrets.inc(),
-  });
+  const webhooks = new WebhookCache({ ...foundation, box });
   const pauses = createSendingPauses(db, warn('sending pauses not read'));
-  const bodies = new EventBodies(config.WORKER_BODY_MEMORY);
   const { WORKER_START_WITHIN: startWithinMs } = config;
   const scheduler = new Scheduler({
     clock,
@@ -189,11 +181,16 @@ function buildScheduling(foundation: Foundation) {
     concurrency: config.WEBHOOK_ENDPOINT_CONCURRENCY,
     startWithinMs,
     pauses,
-    organizationsAboveShare: () => bodies.organizationsAboveShare(),
   });
-  const stages = { webhooks, pauses, bodies, scheduler, startWithinMs };
+  const stages = { webhooks, pauses, scheduler, startWithinMs };
   const onReleased = (leases: number) => metrics.leasesReleased.inc(leases);
-  const leaseLoader = createLeaseLoader({ ...foundation, ...stages, leaseMs: leaseMs(config), onReleased });
+  const leaseLoader = new LeaseLoader({
+    ...foundation,
+    ...stages,
+    leaseMs: leaseMs(config),
+    bodyBudgetBytes: config.WORKER_BODY_MEMORY,
+    onReleased,
+  });
   return { ...stages, leaseLoader };
 }
 

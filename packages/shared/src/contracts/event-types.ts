@@ -1,13 +1,12 @@
 import { z } from 'zod';
-import { isStorableText } from './json.ts';
+import { isShortText, isStorableText, maxTextLength } from './json.ts';
 
 const identifierRule = 'must be a string of 1 to 200 characters';
-/** Counts characters as JSON Schema and PostgreSQL do: by code points. */
 const identifier = z
   .string(identifierRule)
   .min(1, identifierRule)
-  .refine((text) => Array.from(text).length <= 200, identifierRule)
-  .meta({ maxLength: 200 });
+  .refine(isShortText, identifierRule)
+  .meta({ maxLength: maxTextLength });
 
 /** What an event is about, as a list's filter. */
 export const subjectFilterSchema = identifier

@@ -2,11 +2,8 @@ import { z } from 'zod';
 
 export const identityTokenIssuer = 'enterprise-api';
 
-/**
- * A public key that verifies identity tokens (RFC 8037). The schema removes undeclared fields, so that a key never
- * contains its private part.
- */
-const publicSigningKeySchema = z.object({
+/** A public key that verifies identity tokens (RFC 8037). */
+const publicSigningKeySchema = z.strictObject({
   kty: z.literal('OKP'),
   crv: z.literal('Ed25519'),
   alg: z.literal('EdDSA'),
@@ -19,7 +16,7 @@ export type PublicSigningKey = z.output<typeof publicSigningKeySchema>;
 
 /** The response of `GET /internal/v1/jwks.json` (RFC 7517, section 5). */
 export const publicSigningKeysSchema = z
-  .object({ keys: z.array(publicSigningKeySchema).describe('The keys that verify identity tokens.') })
+  .strictObject({ keys: z.array(publicSigningKeySchema).describe('The keys that verify identity tokens.') })
   .meta({
     id: 'PublicSigningKeys',
     description: 'A JSON Web Key Set.',

@@ -3,7 +3,6 @@ export * from './areas.ts';
 export * from './audit.ts';
 export * from './database-reports.ts';
 export * from './deliveries.ts';
-export * from './delivery-headers.ts';
 export * from './delivery-policy.ts';
 export * from './errors.ts';
 export * from './event-bodies.ts';

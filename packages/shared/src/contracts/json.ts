@@ -71,3 +71,10 @@ export function findUnstorable(root: unknown): Unstorable | null {
 export function isStorableText(text: string): boolean {
   return !text.includes('\0') && text.isWellFormed();
 }
+
+export const maxTextLength = 200;
+
+/** Counts characters as JSON Schema and PostgreSQL do: by code points. */
+export function isShortText(text: string): boolean {
+  return Array.from(text).length <= maxTextLength;
+}

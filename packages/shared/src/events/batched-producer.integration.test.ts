@@ -1,8 +1,7 @@
 import { insertOrganization, openTestDatabase, testEvent } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { sql } from 'kysely';
 import type { Database } from '../ledger/index.ts';
-import { deriveDeliveryId, newUuid, toPublicId, uuidTimeMs } from '../runtime/index.ts';
+import { toPublicId, uuidTimeMs } from '../runtime/index.ts';
 import { type BatchedProducer, createBatchedProducer } from './batched-producer.ts';
 import { newEvent, writeEvents } from './write-events.ts';
 
@@ -87,17 +86,5 @@ describe('writing events', () => {
     expect(uuidTimeMs(early.id)).toBe(now);
     expect(JSON.parse(early.body).id).toBe(toPublicId('evt', early.id));
     expect((await writeEvents(db, [early]))[0]?.duplicate).toBe(false);
-  });
-});
-
-describe('the derived delivery id', () => {
-  it('is the same in code and in SQL', async () => {
-    for (let run = 0; run < 50; run++) {
-      const [event, webhook] = [newUuid(), newUuid()];
-      const { rows } = await sql<{ id: string }>`select delivery_id(${event}::uuid, ${webhook}::uuid) as id`.execute(
-        db,
-      );
-      expect(rows[0]?.id).toBe(deriveDeliveryId(event, webhook));
-    }
   });
 });

@@ -10,37 +10,13 @@ import { type NewEvent, newEvent, type WrittenEvent, writeEvents } from './write
 
 export interface EmittingRequest {
   requestId: string;
-  /**
-   * Aborts when the API answers the request. Events that have not been sent to the database by then are never written.
-   */
+  /** Aborts when the API answers the request. Events that are not sent to the database by then are never written. */
   signal: AbortSignal;
   /** The trace of each event, in the order of the events; each is a result of `parseTraceparent`. */
   traceparents?: readonly string[] | undefined;
 }
 
-export interface BatchedProducer {
-  /**
-   * Writes either all of these parsed events or none of them, and wakes the workers. Calls in one iteration of the
-   * event loop share a statement. The call never waits for the queue, and an error of the queue never fails it: a
-   * written event will be delivered.
-   *
-   * @returns an entry per event, in the order given
-   * @throws the database's error if nothing was written
-   */
-  emit(events: readonly EmitEvent[], request?: EmittingRequest): Promise<WrittenEvent[]>;
-
-  /**
-   * Writes events in the caller's transaction, with a statement that no other call shares. Call `notify` after the
-   * commit.
-   */
-  emitWithin(
-    trx: DatabaseTransaction,
-    events: readonly EmitEvent[],
-    request: Pick<EmittingRequest, 'requestId' | 'traceparents'>,
-  ): Promise<WrittenEvent[]>;
-
-  notify(written: readonly WrittenEvent[]): void;
-}
+export type BatchedProducer = ReturnType<typeof createBatchedProducer>;
 
 /**
  * Create one per process, so that its calls can share statements.
@@ -53,28 +29,41 @@ export function createBatchedProducer(options: {
   notifier: Pick<Notifier, 'notify'>;
   /** The clock of this process, if it already has one. It determines the times in the ids and bodies of events. */
   clock?: DatabaseClock;
-}): BatchedProducer {
+}) {
   const { db, notifier, clock = createDatabaseClock(systemClock) } = options;
   // A shared statement must not use the abort signal of the caller that started it (`untilAborted`).
   const write = createBatches(AsyncLocalStorage.bind((events) => writeEvents(db, events)));
-  const notify: BatchedProducer['notify'] = (written) =>
+  const notify = (written: readonly WrittenEvent[]): void =>
     void notifier.notify(written.filter((event) => !event.duplicate));
   return {
-    notify,
-    emit: async (events, request) => {
+    /**
+     * Writes either all of these parsed events or none of them, and wakes the workers. Calls in one iteration of the
+     * event loop share a statement. The call never waits for the queue, and an error of the queue never fails it: a
+     * written event will be delivered.
+     *
+     * @returns an entry per event, in the order given
+     * @throws the database's error if nothing was written
+     */
+    emit: async (events: readonly EmitEvent[], request?: EmittingRequest): Promise<WrittenEvent[]> => {
       const now = await clock.current(db);
       const written = await write(newEvents(events, now, request), request?.signal);
       notify(written);
       return written;
     },
-    emitWithin: async (trx, events, request) => writeEvents(trx, newEvents(events, await clock.current(trx), request)),
+    /** Writes in the caller's transaction, with a statement of its own. Call `notify` after the commit. */
+    emitWithin: async (
+      trx: DatabaseTransaction,
+      events: readonly EmitEvent[],
+      request: Omit<EmittingRequest, 'signal'>,
+    ): Promise<WrittenEvent[]> => writeEvents(trx, newEvents(events, await clock.current(trx), request)),
+    notify,
   };
 }
 
 function newEvents(
   events: readonly EmitEvent[],
   now: number,
-  { requestId, traceparents }: Partial<Pick<EmittingRequest, 'requestId' | 'traceparents'>> = {},
+  { requestId, traceparents }: Partial<EmittingRequest> = {},
 ): NewEvent[] {
   return events.map((event, index) => newEvent(event, now, { requestId, traceparent: traceparents?.[index] }));
 }

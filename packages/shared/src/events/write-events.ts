@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import type { EmitEvent, EmittedEvent, EventType } from '../contracts/index.ts';
+import { usualIdMarginMs } from '../ledger/partitions.ts';
 import { prepared } from '../ledger/prepared.ts';
 import { fromPublicId, newUuid, toPublicId, type Uuid, uuidTimeMs, withUuidTime } from '../runtime/ids.ts';
 
@@ -12,10 +13,7 @@ export interface NewEvent {
   occurredAt: Date | null;
   /** The `id` that the caller gave the event. A later event of the same organization with this key is a duplicate. */
   key: string | null;
-  /**
-   * `X-Request-Id` of the API request that emitted the event, if any. The log lines of the event's attempts carry this
-   * id.
-   */
+  /** `X-Request-Id` of the API request that emitted the event. The log lines of the attempts carry this id. */
   requestId: string | null;
   /** The trace that the attempts of the event continue, as a W3C `traceparent`. */
   traceparent: string | null;
@@ -25,21 +23,16 @@ export interface EventOrigin {
   /** A UUIDv7, if the producer assigned the event its id before the event entered the queue. */
   id?: Uuid;
   requestId?: string | undefined;
-  /** A result of `parseTraceparent`. */
   traceparent?: string | undefined;
-  /** Marks the body as a test. */
   test?: boolean;
 }
 
-/** If an id's time differs from the database's clock by more than this, the id gets the database's time. */
-const toleratedOffsetMs = 5 * 60_000;
+const toleratedOffsetMs = usualIdMarginMs / 2;
 
 /**
- * Gives an event its id and its body.
+ * Gives an event its id and its body. If the time in the id differs from the database's clock by more than 5 minutes,
+ * the id gets the clock's time: the ledger is partitioned by the time in ids, and a wrong year has no partition.
  *
- * @param databaseNow the database's clock, in milliseconds since 1970. If the time in the id differs from this clock by
- *   more than 5 minutes, the id gets this time: the ledger is partitioned by the time in ids, and a wrong year has no
- *   partition
  * @throws TypeError if `organization_id` is not a public id
  */
 export function newEvent(event: EmitEvent, databaseNow: number, origin: EventOrigin = {}): NewEvent {
@@ -97,7 +90,7 @@ export function toEmittedEvent(event: WrittenEvent): EmittedEvent {
 export async function writeEvents<DB>(db: Kysely<DB>, events: readonly NewEvent[]): Promise<WrittenEvent[]> {
   const inserted = await insertEvents(db, events);
   const taken = events.filter((event) => !inserted.has(event.id));
-  const first = taken.length > 0 ? await findByKey(db, taken) : new Map<string, { id: string; type: EventType }>();
+  const first = taken.length > 0 ? await findByKey(db, taken) : (new Map() as FirstEvents);
   return events.map((event) => {
     const { organizationId, key } = event;
     const isWritten = inserted.has(event.id);
@@ -138,18 +131,15 @@ async function insertEvents<DB>(db: Kysely<DB>, events: readonly NewEvent[]): Pr
   return new Set(rows.map((row) => row.id));
 }
 
-async function findByKey<DB>(
-  db: Kysely<DB>,
-  events: readonly NewEvent[],
-): Promise<Map<string, { id: string; type: EventType }>> {
+type FirstEvents = Map<string, { id: string; type: EventType }>;
+
+async function findByKey<DB>(db: Kysely<DB>, events: readonly NewEvent[]): Promise<FirstEvents> {
   const { rows } = await sql<{ organization_id: string; key: string; event_id: string; event_type: EventType }>`
     select k.organization_id, k.key, k.event_id, k.event_type
     from unnest(${events.map((event) => event.organizationId)}::uuid[], ${events.map((event) => event.key)}::text[])
       as x(organization_id, key)
     join event_keys k on k.organization_id = x.organization_id and k.key = x.key`.execute(db);
-  return new Map(
-    rows.map((row) => [keyOf(row.organization_id, row.key), { id: row.event_id, type: row.event_type }] as const),
-  );
+  return new Map(rows.map((row) => [keyOf(row.organization_id, row.key), { id: row.event_id, type: row.event_type }]));
 }
 
 function keyOf(organizationId: string, key: string): string {

@@ -1,5 +1,4 @@
 import { type RawBuilder, sql } from 'kysely';
-import { uuidTimeMs } from '../runtime/ids.ts';
 import { dayMs, startOfDay, uuidAtTime } from './partitions.ts';
 
 /**
@@ -12,25 +11,19 @@ export interface BodyDays {
   areRecent: boolean;
 }
 
-/** Yesterday, today and tomorrow, which cover nearly all events that are sent. */
-export function recentDays(now = Date.now()): BodyDays {
-  const today = startOfDay(now);
-  return { within: withinDays(today - dayMs, today + 2 * dayMs), areRecent: true };
-}
-
-export function daysOf(eventIds: readonly string[], now = Date.now()): BodyDays {
-  const times = eventIds.map((id) => uuidTimeMs(id));
-  const [from, until] = [startOfDay(Math.min(...times)), startOfDay(Math.max(...times)) + dayMs];
-  const today = startOfDay(now);
-  if (from >= today - dayMs && until <= today + 2 * dayMs) return recentDays(now);
-  return { within: withinDays(from, until), areRecent: false };
-}
-
-/** @param from null: any day */
-export function daysSince(from: Date | null, now = Date.now()): BodyDays {
+/**
+ * The days from one time to another, in milliseconds since 1970; by default until tomorrow. Yesterday, today and
+ * tomorrow cover nearly all events that are sent, so these three days are one statement.
+ *
+ * @param from null: any day
+ */
+export function daysBetween(from: number | null, to?: number, now = Date.now()): BodyDays {
   if (from === null) return { within: () => sql`true`, areRecent: true };
-  if (from.getTime() >= startOfDay(now) - dayMs) return recentDays(now);
-  return { within: withinDays(startOfDay(from.getTime()), startOfDay(now) + 2 * dayMs), areRecent: false };
+  const [yesterday, afterTomorrow] = [startOfDay(now) - dayMs, startOfDay(now) + 2 * dayMs];
+  const until = to === undefined ? afterTomorrow : startOfDay(to) + dayMs;
+  return from >= yesterday && until <= afterTomorrow
+    ? { within: withinDays(yesterday, afterTomorrow), areRecent: true }
+    : { within: withinDays(startOfDay(from), until), areRecent: false };
 }
 
 const withinDays =

@@ -3,25 +3,18 @@ import type { Clock } from '../runtime/clock.ts';
 import { databaseTimeMs } from './clock.ts';
 import type { Database } from './database.ts';
 
-/**
- * The database's clock, measured regularly and advanced by this machine's monotonic clock. A wrong or jumping wall
- * clock has no effect. Only until the first measurement, `now` returns the machine's wall clock.
- */
-export interface DatabaseClock extends Clock {
-  /** Measures through `db`. If that fails, rejects with the database's error and keeps the last measurement. */
-  measure<DB>(db: Kysely<DB>): Promise<void>;
-  /** Returns `now`. If the last measurement is older than a minute, measures through `db` first. */
-  current<DB>(db: Kysely<DB>): Promise<number>;
-  /** How far this machine's wall clock is ahead of the database's, in milliseconds; 0 until the first measurement. */
-  offsetMs(): number;
-}
+export type DatabaseClock = ReturnType<typeof createDatabaseClock>;
 
 /** Measurements are repeated after this time, in which machine clocks drift by a few milliseconds. */
 const measureAfterMs = 60_000;
 /** A measurement with a longer round trip does not replace the previous one: it can be wrong by half its round trip. */
 const slowRoundTripMs = 1_000;
 
-export function createDatabaseClock(clock: Clock): DatabaseClock {
+/**
+ * The database's clock, measured regularly and advanced by this machine's monotonic clock. A wrong or jumping wall
+ * clock has no effect. Only until the first measurement, `now` returns the machine's wall clock.
+ */
+export function createDatabaseClock(clock: Clock) {
   let measured: { databaseMs: number; atMs: number } | undefined;
   const now = () =>
     measured === undefined ? clock.now() : Math.floor(measured.databaseMs + clock.monotonic() - measured.atMs);
@@ -35,11 +28,14 @@ export function createDatabaseClock(clock: Clock): DatabaseClock {
   return {
     now,
     monotonic: clock.monotonic,
+    /** Measures through `db`. If that fails, rejects with the database's error and keeps the last measurement. */
     measure,
-    current: async (db) => {
+    /** Returns `now`. If the last measurement is older than a minute, measures through `db` first. */
+    current: async <DB>(db: Kysely<DB>): Promise<number> => {
       if (measured === undefined || clock.monotonic() - measured.atMs > measureAfterMs) await measure(db);
       return now();
     },
+    /** How far this machine's wall clock is ahead of the database's; 0 until the first measurement. */
     offsetMs: () => (measured === undefined ? 0 : clock.now() - now()),
   };
 }

@@ -5,7 +5,6 @@ export * from './change-feed/change-feed.ts';
 export { databaseTime } from './clock.ts';
 export * from './database.ts';
 export * from './database-clock.ts';
-export * from './id-range.ts';
 export * from './ledger-address.ts';
 export * from './ledger-figures.ts';
 export * from './ledger-metrics.ts';

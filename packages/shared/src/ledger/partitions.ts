@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { nilUuid, type Uuid, uuidTimeMs, withUuidTime } from '../runtime/ids.ts';
 import { createLoop, type Loop } from '../runtime/loop.ts';
 import { databaseTime } from './clock.ts';
 import type { Database, DatabaseTransaction } from './database.ts';
@@ -26,8 +27,8 @@ export function createPartitionLoop(db: Database, onError: (error: unknown) => v
 const monthsAhead = 2;
 /** About as far ahead as the monthly partitions. */
 const bodyDaysAhead = 60;
-/** Limits how long readers of all bodies wait while a new day's partition leaves the default partition. */
-const lockWithinMs = 100;
+/** Limits the wait for the lock of a partitioned table, because other statements queue behind the request. */
+export const lockWithinMs = 100;
 
 /**
  * Creates the monthly partitions of the hot tables: last month's (for events with slightly old ids), this month's and
@@ -64,6 +65,12 @@ export function startOfMonth(timeMs: number, offset = 0): number {
  */
 export const idMarginMs = 24 * 60 * 60_000;
 
+/**
+ * The usual maximum difference between the time in an id and the time in its row. Ids are corrected if their time is
+ * wrong by more than half of it, and a statement may wait for locks.
+ */
+export const usualIdMarginMs = 10 * 60_000;
+
 /** Returns the start of the UTC day of a time, in milliseconds since 1970. */
 export function startOfDay(timeMs: number): number {
   return Math.floor(timeMs / dayMs) * dayMs;
@@ -71,8 +78,15 @@ export function startOfDay(timeMs: number): number {
 
 /** The smallest UUID whose time bits are this instant: the bound of a partition or of a range of ids. */
 export function uuidAtTime(unixMs: number): string {
-  const hex = Math.max(0, unixMs).toString(16).padStart(12, '0');
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-0000-0000-000000000000`;
+  return withUuidTime(nilUuid, unixMs);
+}
+
+/**
+ * The range of delivery ids within an event's millisecond. A delivery's id begins with its event's time. The range does
+ * not end at the next millisecond: a client may send the greatest possible event id, which has no next millisecond.
+ */
+export function deliveryIdsOf(eventId: Uuid): { first: Uuid; last: Uuid } {
+  return { first: uuidAtTime(uuidTimeMs(eventId)), last: `${eventId.slice(0, 13)}-ffff-ffff-ffffffffffff` };
 }
 
 /** `events_2026_11`: the partition of the month that begins at this time (milliseconds since 1970). */

@@ -4,31 +4,17 @@ import { type Clock, MicroBatcher, type Uuid } from '../runtime/index.ts';
 import { type OpenQueue, openQueue, type QueueBackend } from './backend.ts';
 import { type JobInput, type JobName, jobs, maxEventsPerJob } from './jobs.ts';
 
-export interface JobProducer<Name extends JobName> {
-  /**
-   * Rejects if the backend does not answer; the caller decides how to react.
-   *
-   * @param traceparent the trace of the job. It travels in BullMQ's telemetry field, not in the data. So a worker of an
-   *   older version still accepts the job
-   */
-  add(data: JobInput<Name>, traceparent?: string): Promise<void>;
-  waitingCount(): Promise<number>;
-  /** True while an operator has paused the queue: jobs wait, and no worker receives one. */
-  isPaused(): Promise<boolean>;
-  close(): Promise<void>;
-}
+export type JobProducer<Name extends JobName> = ReturnType<typeof createJobProducer<Name>>;
 
 /** Workers define this backoff, because BullMQ's own exponential backoff has no maximum. */
 export const cappedBackoff = 'capped';
-
-/** The queue keeps the newest failed wake-ups for inspection. It removes completed jobs at once. */
-const keptFailedWakeUps = 1_000;
 
 /** The largest value that the column for attempts can hold; practically unlimited. */
 const manyAttempts = 2 ** 31 - 1;
 
 const optionsOf: Record<JobName, JobsOptions> = {
-  fanOut: { removeOnComplete: true, removeOnFail: { count: keptFailedWakeUps } },
+  // The newest failed wake-ups stay for inspection.
+  fanOut: { removeOnComplete: true, removeOnFail: { count: 1_000 } },
   // Until the worker writes the rows, only this job holds the event. Therefore the queue retries the job forever, and
   // keeps it if it fails.
   writeEvent: {
@@ -44,7 +30,7 @@ export function createJobProducer<Name extends JobName>(
   backend: QueueBackend,
   name: Name,
   onError: (error: Error) => void,
-): JobProducer<Name> {
+) {
   const job = jobs[name];
   let opened: OpenQueue | undefined;
   const use = async <Answer>(command: (queue: OpenQueue['queue']) => Promise<Answer>): Promise<Answer> => {
@@ -64,25 +50,26 @@ export function createJobProducer<Name extends JobName>(
   // Connect now, before the first job needs the connection.
   use(async () => undefined).catch(() => undefined);
   return {
-    add: async (data, traceparent) => {
+    /**
+     * Rejects if the backend does not answer; the caller decides how to react.
+     *
+     * @param traceparent the trace of the job. It travels in BullMQ's telemetry field, so that a worker of an older
+     *   version still accepts the data
+     */
+    add: async (data: JobInput<Name>, traceparent?: string): Promise<void> => {
       const telemetry = traceparent === undefined ? undefined : { telemetry: { metadata: traceparent } };
       await use((queue) =>
         queue.add(job.name, data satisfies z.input<typeof job.data>, { ...optionsOf[name], ...telemetry }),
       );
     },
     waitingCount: () => use((queue) => queue.getWaitingCount()),
+    /** True while an operator has paused the queue: jobs wait, and no worker receives one. */
     isPaused: () => use((queue) => queue.isPaused()),
     close: async () => await opened?.close(),
   };
 }
 
-/** Wakes workers for committed events. It may skip events, because the relay finds every event in the outbox. */
-export interface Notifier {
-  /** Resolves once the wake-up jobs are added or refused; never rejects. */
-  notify(events: readonly { id: Uuid }[]): Promise<void>;
-  /** Resolves once the wake-up jobs of all earlier events are added or refused; never rejects. */
-  flush(): Promise<void>;
-}
+export type Notifier = ReturnType<typeof createNotifier>;
 
 export type NotificationOutcome = 'added' | 'failed' | 'timeout' | 'queue_full' | 'left_to_relay';
 
@@ -92,16 +79,10 @@ export interface NotifierOptions {
   onOutcome: (outcome: NotificationOutcome, events: number) => void;
 }
 
-/**
- * If this many jobs already wait, another job would wake no worker sooner. The outbox holds the backlog, so Redis stays
- * small.
- */
+/** If this many jobs wait, another job would wake no worker sooner. The outbox holds the backlog: Redis stays small. */
 const fullAtJobs = 5_000;
 const countEveryMs = 1_000;
-/**
- * If this many jobs wait, new jobs name no events: jobs run in order of arrival, but the relay alternates between
- * organizations.
- */
+/** If this many jobs wait, new jobs name no events: the relay alternates between organizations, and jobs do not. */
 const busyAtJobs = 20;
 /** The minimum time between jobs that wake the relay. One run of the relay takes about this long. */
 const wakeRelayEveryMs = 20;
@@ -109,10 +90,11 @@ const wakeRelayEveryMs = 20;
 const maxUnanswered = 1_000;
 
 /**
- * Events of one event loop iteration share a job. If a request is large or many jobs wait, the job names no events. The
+ * Wakes workers for committed events. May skip events, because the relay finds every event in the outbox. Events of one
+ * event loop iteration share a job. If a request is large or many jobs wait, the job names no events. The
  * relay then reads them from the outbox.
  */
-export function createNotifier({ producer, clock, onOutcome }: NotifierOptions): Notifier {
+export function createNotifier({ producer, clock, onOutcome }: NotifierOptions) {
   const countWaitingJobs = createJobCounter(producer, clock);
   const addJob = (data: JobInput<'fanOut'>): Promise<NotificationOutcome> =>
     producer.add(data).then(
@@ -129,7 +111,8 @@ export function createNotifier({ producer, clock, onOutcome }: NotifierOptions):
     run: () => addJob({ version: 1, more_in_outbox: true }),
   });
   return {
-    notify: async (events) => {
+    /** Resolves once the wake-up jobs are added or refused; never rejects. */
+    notify: async (events: readonly { id: Uuid }[]): Promise<void> => {
       if (events.length === 0) return;
       const waitingJobs = countWaitingJobs();
       if (named.unfinished + relayWaker.unfinished >= maxUnanswered) return onOutcome('timeout', events.length);
@@ -141,7 +124,8 @@ export function createNotifier({ producer, clock, onOutcome }: NotifierOptions):
         await Promise.all(new Set(events.map(({ id }) => named.add(id))));
       }
     },
-    flush: async () => {
+    /** Resolves once the wake-up jobs of all earlier events are added or refused; never rejects. */
+    flush: async (): Promise<void> => {
       await Promise.all([named.flush(), relayWaker.flush()]);
     },
   };
@@ -150,19 +134,14 @@ export function createNotifier({ producer, clock, onOutcome }: NotifierOptions):
 function createJobCounter(producer: NotifierOptions['producer'], clock: Clock): () => number {
   let latest = 0;
   let countedAt = Number.NEGATIVE_INFINITY;
+  const note = (count: number) => {
+    latest = count;
+  };
   return () => {
-    if (clock.monotonic() - countedAt >= countEveryMs) {
-      countedAt = clock.monotonic();
-      producer.waitingCount().then(
-        (count) => {
-          latest = count;
-        },
-        () => {
-          // An unknown count does not mean a full queue: if the queue is unavailable, adding the job fails anyway.
-          latest = 0;
-        },
-      );
-    }
+    if (clock.monotonic() - countedAt < countEveryMs) return latest;
+    countedAt = clock.monotonic();
+    // An unknown count does not mean a full queue: if the queue is unavailable, adding the job fails anyway.
+    producer.waitingCount().then(note, () => note(0));
     return latest;
   };
 }

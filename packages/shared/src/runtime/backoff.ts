@@ -3,6 +3,9 @@ export interface BackoffLimits {
   maxMs: number;
 }
 
+/** For a store that does not answer: PostgreSQL or Redis. */
+export const storeBackoff: BackoffLimits = { firstMs: 100, maxMs: 1_000 };
+
 /**
  * The delay for ioredis's `retryStrategy`. BullMQ's default delay grows to 20 s, so a worker would notice a recovered
  * Redis only after that time.
@@ -10,7 +13,7 @@ export interface BackoffLimits {
  * @param failures consecutive failed attempts to connect, from 1
  */
 export function redisRetryDelayMs(failures: number): number {
-  return backoffMs(failures, { firstMs: 100, maxMs: 2_000 });
+  return backoffMs(failures, storeBackoff);
 }
 
 /**

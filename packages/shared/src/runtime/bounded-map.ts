@@ -5,7 +5,7 @@
 export class BoundedMap<Key, Value> extends Map<Key, Value> {
   readonly #maxEntries: number;
 
-  constructor(maxEntries: number) {
+  constructor(maxEntries = 10_000) {
     super();
     this.#maxEntries = maxEntries;
   }

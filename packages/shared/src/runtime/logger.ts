@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs';
 import { type DestinationStream, pino, stdTimeFunctions } from 'pino';
-import type { IsUuid, PublicId } from './ids.ts';
+import type { PublicId } from './ids.ts';
 import type { LogLevel } from './settings.ts';
 
 /** Callers log selected fields, never bodies or headers. */
@@ -10,22 +10,18 @@ export interface Logger extends Readonly<Record<Exclude<LogLevel, 'silent'>, Log
 
 /** Logs public ids, because customers see the same ids. The compiler refuses a UUID here. */
 interface LogFields {
-  attempt_id?: PublicId<'att'>;
-  delivery_id?: PublicId<'dlv'>;
-  event_id?: PublicId<'evt'>;
-  event_ids?: readonly PublicId<'evt'>[];
-  key_id?: PublicId<'key'>;
-  organization_id?: PublicId<'org'>;
-  webhook_id?: PublicId<'whk'>;
+  attempt_id?: PublicId<'att'> | undefined;
+  delivery_id?: PublicId<'dlv'> | undefined;
+  event_id?: PublicId<'evt'> | undefined;
+  event_ids?: readonly PublicId<'evt'>[] | undefined;
+  key_id?: PublicId<'key'> | undefined;
+  organization_id?: PublicId<'org'> | undefined;
+  webhook_id?: PublicId<'whk'> | undefined;
   [name: string]: unknown;
 }
 
-type WithoutUuids<Fields> = {
-  [Name in keyof Fields]: IsUuid<NonNullable<Fields[Name]>> extends true ? never : Fields[Name];
-};
-
 interface LogMethod {
-  <Fields extends LogFields>(fields: Fields & WithoutUuids<Fields>, message: string): void;
+  (fields: LogFields, message: string): void;
   (message: string): void;
 }
 

@@ -5,10 +5,7 @@ export interface MicroBatcherOptions<Item, Result> {
   waitMs?: number;
   /** A batch with this many items accepts no more; unlimited by default. */
   maxSize?: number;
-  /**
-   * The maximum number of concurrent batches; unlimited by default. While this many run, new items gather, so batches
-   * grow with the load.
-   */
+  /** While this many batches run, new items gather, so batches grow with the load; unlimited by default. */
   maxRunning?: number;
 }
 
@@ -82,18 +79,12 @@ export class MicroBatcher<Item, Result> {
   }
 
   async #run(batch: Batch<Item, Result>): Promise<void> {
-    const { items, timer, result } = batch;
-    clearTimeout(timer);
+    clearTimeout(batch.timer);
     this.#running.add(batch);
-    let settle: () => void;
-    try {
-      const value = await this.#options.run(items);
-      settle = () => result.resolve(value);
-    } catch (error) {
-      settle = () => result.reject(error);
-    }
+    const result = (async () => this.#options.run(batch.items))();
+    await Promise.allSettled([result]);
     this.#running.delete(batch);
     this.#startDue();
-    settle();
+    batch.result.resolve(result);
   }
 }

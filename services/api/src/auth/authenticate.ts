@@ -134,10 +134,9 @@ export interface RecentSuccesses {
 const noteEveryMs = 60 * 1_000;
 /** One hour after the latest success. The recorded success may be older than the latest by `noteEveryMs`. */
 const rememberedMs = 3_600 * 1_000 + noteEveryMs;
-const maxRemembered = 10_000;
 
 export function createRecentSuccesses(clock: Pick<Clock, 'monotonic'>): RecentSuccesses {
-  const notedAtMs = new BoundedMap<string, number>(maxRemembered);
+  const notedAtMs = new BoundedMap<string, number>();
   const ageMs = (id: string) => clock.monotonic() - (notedAtMs.get(id) ?? Number.NEGATIVE_INFINITY);
   return {
     note: (bucket, digest) => {

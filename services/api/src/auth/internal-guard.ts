@@ -24,25 +24,15 @@ export function createInternalGuard({ holderOf }: InternalSecrets): Guard<Intern
   };
 }
 
-/**
- * A `service` may use the whole internal listener. An `ingress` may only request authorizations, a `producer` only
- * emit.
- */
+/** A `service` may use the whole internal listener, an `ingress` only request authorizations, a `producer` only emit. */
 export type InternalRole = 'service' | 'ingress' | 'producer';
 
-const refusals: Readonly<Record<Exclude<InternalRole, 'service'>, string>> = {
-  ingress: 'This secret only permits authorization requests.',
-  producer: 'This secret only permits emitting events.',
-};
-
 export function refusedRole(role: Exclude<InternalRole, 'service'>): Problem {
-  return problem('forbidden_scope', { message: refusals[role], headers: challenges.insufficientScope });
+  const message = `This secret only permits ${role === 'ingress' ? 'authorization requests' : 'emitting events'}.`;
+  return problem('forbidden_scope', { message, headers: challenges.insufficientScope });
 }
 
-export interface InternalSecrets {
-  /** @param authorization all values of the header that presents the secret */
-  holderOf(authorization: readonly string[] | undefined): InternalAccess | Problem;
-}
+export type InternalSecrets = ReturnType<typeof createInternalSecrets>;
 
 const roles: readonly InternalRole[] = ['service', 'ingress', 'producer'];
 
@@ -50,7 +40,7 @@ const roles: readonly InternalRole[] = ['service', 'ingress', 'producer'];
  * Compares the presented secret with every accepted secret, in constant time. Does not stop at the first match, so that
  * response times reveal nothing.
  */
-export function createInternalSecrets(accepted: Readonly<Record<InternalRole, readonly string[]>>): InternalSecrets {
+export function createInternalSecrets(accepted: Readonly<Record<InternalRole, readonly string[]>>) {
   const known = roles.flatMap((role) =>
     accepted[role].map((secret) => {
       const digest = digestOf(secret);
@@ -59,7 +49,8 @@ export function createInternalSecrets(accepted: Readonly<Record<InternalRole, re
   );
   const message = 'The internal API secret is missing or wrong.';
   return {
-    holderOf: (authorization) => {
+    /** @param authorization all values of the header that presents the secret */
+    holderOf: (authorization: readonly string[] | undefined): InternalAccess | Problem => {
       const presented = digestOf(bearerToken(authorization) ?? '');
       const [match] = known.filter(({ digest }) => timingSafeEqual(digest, presented));
       return match === undefined ? problem('unauthorized', { message, headers: challenges.invalid }) : match.holder;

@@ -17,10 +17,7 @@ export type WithDatabaseCheck = <Result>(work: Promise<Result>, abandon?: AbortC
 
 const signals = new AsyncLocalStorage<AbortSignal>();
 
-/**
- * Runs work whose statements and transactions never begin once the signal is aborted: the pool checks {@link
- * currentSignal}.
- */
+/** Runs work whose statements never begin once the signal is aborted: the pool checks {@link currentSignal}. */
 export function untilAborted<Result>(signal: AbortSignal, work: () => Result): Result {
   return signals.run(signal, work);
 }
@@ -29,26 +26,21 @@ export function currentSignal(): AbortSignal | undefined {
   return signals.getStore();
 }
 
-export interface DatabaseHealth {
-  readonly withDatabaseCheck: WithDatabaseCheck;
-  check(): Promise<boolean>;
-}
-
 /** A client gets its 503 within a second. The first probe and its timeout leave 300 ms of it for a busy process. */
 const askEveryMs = 200;
 /** A busy database server may need 400 ms to answer. */
 const answerWithinMs = 500;
 
-export function createDatabaseHealth(probe: () => Promise<unknown>): DatabaseHealth {
+export function createDatabaseHealth(probe: () => Promise<unknown>) {
   let asking: Promise<boolean> | undefined;
-  const ask = async (): Promise<boolean> => {
+  const ask = () => {
     const hasAnswered = probe().then(
       () => true,
       () => false,
     );
-    return await withTimeout(hasAnswered, answerWithinMs, () => false);
+    return withTimeout(hasAnswered, answerWithinMs, () => false);
   };
-  const check = () => {
+  const check = (): Promise<boolean> => {
     asking ??= ask().finally(() => {
       asking = undefined;
     });

@@ -1,14 +1,14 @@
-import {
-  type Attempt,
-  type AttemptError,
-  type Delivery,
-  type DeliveryDetail,
-  deliveryHeaders,
-  type EventType,
-  type WaitingFor,
+import type {
+  Attempt,
+  AttemptError,
+  Delivery,
+  DeliveryDetail,
+  EventType,
+  WaitingFor,
 } from '@enterprise-api/shared/contracts';
 import type { Row } from '@enterprise-api/shared/ledger';
 import { toPublicId, version } from '@enterprise-api/shared/runtime';
+import { deliveryHeaders } from '@enterprise-api/shared/security';
 
 /** `status` is the effective status. */
 export interface DeliveryRow extends Pick<Row<'deliveries'>, keyof Row<'deliveries'> & keyof Delivery> {

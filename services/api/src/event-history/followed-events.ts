@@ -1,13 +1,7 @@
 import { subscribableEventTypeNames } from '@enterprise-api/shared/contracts';
 import { type Database, usualIdMarginMs, uuidAtTime } from '@enterprise-api/shared/ledger';
-import {
-  deriveDeliveryId,
-  fromPublicId,
-  type PublicId,
-  toPublicId,
-  type Uuid,
-  uuidTimeMs,
-} from '@enterprise-api/shared/runtime';
+import { fromPublicId, type PublicId, toPublicId, type Uuid, uuidTimeMs } from '@enterprise-api/shared/runtime';
+import { deriveDeliveryId } from '../core/derived-id.ts';
 import { type Problem, problem } from '../http/problem.ts';
 import type { Horizon } from './horizon.ts';
 import {

@@ -1,13 +1,6 @@
 import type { DeliveryStatus, EventType, Order } from '@enterprise-api/shared/contracts';
-import {
-  type Database,
-  deliveryIdsOf,
-  idMarginMs,
-  type Row,
-  uuidAtTime,
-  withinRangeOf,
-} from '@enterprise-api/shared/ledger';
-import { type Uuid, uuidTimeMs } from '@enterprise-api/shared/runtime';
+import { type Database, deliveryIdsOf, idMarginMs, type Row, uuidAtTime } from '@enterprise-api/shared/ledger';
+import { rangeOf, type Uuid, uuidTimeMs } from '@enterprise-api/shared/runtime';
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { effectiveStatus } from '../deliveries/effective-status.ts';
 
@@ -112,13 +105,14 @@ type BodyOfPage = Pick<EventRow, 'body' | 'isBeyondPage'>;
 /** Returns bodies in the order of `ids`. The range of `ids` lets PostgreSQL open only their partitions. */
 async function readBodies(db: Database, ids: readonly Uuid[], maxBytes: number): Promise<BodyOfPage[]> {
   if (ids.length === 0 || maxBytes === 0) return [];
+  const { from, to } = rangeOf(ids);
   const { rows } = await sql<BodyOfPage>`
     select case when not is_beyond_page then body end as body, is_beyond_page as "isBeyondPage"
     from (
       select x.nth, b.body, sum(coalesce(octet_length(b.body), 0)) over (order by x.nth)
         - coalesce(octet_length(b.body), 0) >= ${maxBytes}::int as is_beyond_page
       from unnest(${ids}::uuid[]) with ordinality as x (id, nth)
-      left join event_bodies b on b.event_id = x.id and b.event_id ${withinRangeOf(ids)}
+      left join event_bodies b on b.event_id = x.id and b.event_id between ${from}::uuid and ${to}::uuid
     ) measured order by nth`.execute(db);
   return rows;
 }

@@ -1,14 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { deliveryHeaders, type EventType, eventPatternsFor } from '@enterprise-api/shared/contracts';
-import {
-  deriveDeliveryId,
-  type PublicId,
-  settledWithin,
-  toPublicId,
-  type Uuid,
-  version,
-} from '@enterprise-api/shared/runtime';
-import { type SigningKey, signBody, signingKey, signStandard } from '@enterprise-api/shared/security';
+import { type EventType, eventPatternsFor } from '@enterprise-api/shared/contracts';
+import { type PublicId, settledWithin, toPublicId, type Uuid, version } from '@enterprise-api/shared/runtime';
+import { deliveryHeaders, type SigningKey, signHeaders, signingKey } from '@enterprise-api/shared/security';
+import { deriveDeliveryId } from '../core/derived-id.ts';
 import type { Sink } from '../http/routing/streamed.ts';
 import type { FeedEvent, OrganizationFeed, Place } from './organization-feed.ts';
 
@@ -142,8 +136,7 @@ function eventMessage(event: FeedEvent, { streamId, key }: StreamIdentity, times
     contentLength: Buffer.byteLength(event.body),
     timestampSeconds,
   });
-  headers['X-Service-Signature'] = signBody(key, event.body);
-  headers['webhook-signature'] = signStandard(key, id, timestampSeconds, event.body);
+  signHeaders(headers, event.body, { current: key, old: null });
   return `id: ${id}\n${dataLine({ headers, body: event.body })}\n`;
 }
 

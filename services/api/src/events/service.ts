@@ -31,57 +31,51 @@ interface Request extends EmittingRequest {
   traceparent: string | undefined;
 }
 
+type Write = (events: readonly EmitEvent[], traceparents?: readonly string[]) => Promise<WrittenEvent[]>;
+
 type Emission = Promise<{ data: EmittedEvent[] } | Problem>;
 
 export function createEventService(options: EventServiceOptions) {
   const { emit, emitWithin, onEmitted, tracing } = options;
   const findMissing = createOrganizationDirectory(options);
 
-  const refuseUnknown = async (body: EmitRequest, trx?: DatabaseTransaction): Promise<Problem | null> => {
-    const organizations = eventsOf(body).map((event) => fromPublicId('org', event.organization_id) ?? '');
-    const missing = await findMissing(new Set(organizations), trx);
-    if (missing.size === 0) return null;
-    const unknown = organizations.flatMap((id, index) => (missing.has(id) ? [index] : []));
-    return invalid(unknown.map((index) => unknownOrganization('events' in body ? index : null)));
-  };
-
-  /** Writes the events of a request. If spans are not recorded, the events keep the request's incoming trace. */
-  const write = (
-    events: readonly EmitEvent[],
+  /** Writes the events unless an organization is unknown. Without recorded spans, they keep the incoming trace. */
+  const accept = async (
+    body: EmitRequest,
     traceparent: string | undefined,
-    run: (traceparents: readonly string[] | undefined) => Promise<WrittenEvent[]>,
-  ) => {
-    if (traceparent === undefined) return run(undefined);
-    if (tracing === undefined) return run(events.map(() => traceparent));
-    return writeWithSpans(tracing, events, traceparent, run);
+    write: Write,
+    trx?: DatabaseTransaction,
+  ): Emission => {
+    const events = 'events' in body ? body.events : [body];
+    const organizations = events.map((event) => fromPublicId('org', event.organization_id) ?? '');
+    const missing = await findMissing(new Set(organizations), trx);
+    const unknown = organizations.flatMap((id, index) => (missing.has(id) ? [index] : []));
+    if (unknown.length > 0)
+      return invalid(unknown.map((index) => unknownOrganization('events' in body ? index : null)));
+    const written =
+      traceparent !== undefined && tracing !== undefined
+        ? await writeWithSpans(tracing, events, traceparent, (traceparents) => write(events, traceparents))
+        : await write(events, traceparent === undefined ? undefined : events.map(() => traceparent));
+    return { data: written.map(toEmittedEvent) };
   };
 
   return {
-    /**
-     * Writes the events in one statement with other requests' events: ten times the rate of one transaction per
-     * request.
-     */
-    emit: async (body: EmitRequest, request: Request): Emission => {
-      const refusal = await refuseUnknown(body);
-      if (refusal !== null) return refusal;
-      const events = eventsOf(body);
-      const written = await write(events, request.traceparent, (traceparents) =>
-        emit(events, { ...request, traceparents }),
-      );
-      onEmitted(written);
-      return { data: written.map(toEmittedEvent) };
-    },
+    /** Shares a statement with other requests' events: ten times the rate of one transaction per request. */
+    emit: (body: EmitRequest, request: Request): Emission =>
+      accept(body, request.traceparent, async (events, traceparents) => {
+        const written = await emit(events, { ...request, traceparents });
+        onEmitted(written);
+        return written;
+      }),
 
     emitOnce: (transact: Transact, body: EmitRequest, request: Omit<Request, 'signal'>): Emission =>
-      transact(async ({ trx, emitted }) => {
-        const refusal = await refuseUnknown(body, trx);
-        if (refusal !== null) return refusal;
-        const events = eventsOf(body);
-        const written = await write(events, request.traceparent, (traceparents) =>
-          emitWithin(trx, events, { ...request, traceparents }),
-        );
-        emitted(written);
-        return { data: written.map(toEmittedEvent) };
+      transact(({ trx, emitted }): Emission => {
+        const write: Write = async (events, traceparents) => {
+          const written = await emitWithin(trx, events, { ...request, traceparents });
+          emitted(written);
+          return written;
+        };
+        return accept(body, request.traceparent, write, trx);
       }),
   };
 }
@@ -100,10 +94,6 @@ export function createEmissionReport(
     },
     onNotified: (outcome: NotificationOutcome, events: number) => counters.notified.inc({ outcome }, events),
   };
-}
-
-function eventsOf(body: EmitRequest): readonly EmitEvent[] {
-  return 'events' in body ? body.events : [body];
 }
 
 function unknownOrganization(index: number | null): ErrorDetail {

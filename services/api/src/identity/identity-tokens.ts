@@ -42,14 +42,11 @@ const lifetimeSeconds = 300;
 /** A reused token stays valid for at least four minutes, enough for a service whose clock is one minute off. */
 const reusedForMs = 60_000;
 
-/** Maximum number of cached tokens. Each token takes about 1 KB. */
-const maxTokens = 10_000;
-
 export function createIdentityTokens({ keys, clock }: IdentityTokensOptions): IdentityTokens {
   if (keys === undefined) return { tokenFor: () => undefined, publicKeys: [] };
   const [first, ...others] = keys;
   const signer = toSigningKey(first);
-  const cached = new BoundedMap<string, CachedToken>(maxTokens);
+  const cached = new BoundedMap<string, CachedToken>();
   return {
     publicKeys: [signer, ...others.map(toSigningKey)].map(({ published }) => published),
     tokenFor: (key, audience) => {

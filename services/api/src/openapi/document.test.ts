@@ -1,12 +1,6 @@
 import { readFileSync } from 'node:fs';
-import {
-  areaCatalogue,
-  deliveryHeaders,
-  type ErrorCode,
-  eventTypeNames,
-  exampleId,
-  meSchema,
-} from '@enterprise-api/shared/contracts';
+import { areaCatalogue, type ErrorCode, eventTypeNames, exampleId, meSchema } from '@enterprise-api/shared/contracts';
+import { deliveryHeaders } from '@enterprise-api/shared/security';
 import { describe, expect, it } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';

@@ -52,7 +52,7 @@ function deliveryOf(type: EventType, schemas: Schemas): JsonObject {
   };
 }
 
-/** The worker creates these headers with `deliveryHeaders` from the contracts, and adds its signatures. */
+/** The worker creates these headers with `deliveryHeaders`, and adds its signatures. */
 function headers(type: EventType): JsonObject[] {
   const all: [name: string, description: string, example: string][] = [
     ['User-Agent', 'The product and its version.', `enterprise-api-webhooks/${version}`],

@@ -1,6 +1,7 @@
 import type { Database } from '@enterprise-api/shared/ledger';
-import { deriveDeliveryId, fromPublicId, newUuid, toPublicId, withUuidTime } from '@enterprise-api/shared/runtime';
+import { fromPublicId, newUuid, toPublicId, withUuidTime } from '@enterprise-api/shared/runtime';
 import { alignPendingDeliveries } from '@enterprise-api/testkit';
+import { deriveDeliveryId } from '../core/derived-id.ts';
 
 export interface DeliveryFields {
   event_type?: string;

@@ -1,7 +1,8 @@
 import { type Database, databaseTime } from '@enterprise-api/shared/ledger';
-import { deriveDeliveryId, newUuid, type Uuid, withUuidTime } from '@enterprise-api/shared/runtime';
+import { newUuid, type Uuid, withUuidTime } from '@enterprise-api/shared/runtime';
 import { until } from '@enterprise-api/testkit';
 import { sql } from 'kysely';
+import { deriveDeliveryId } from '../core/derived-id.ts';
 import { advanceMark, lockProgress } from '../usage/rollup-queries.ts';
 
 /** Writes an event as a producer would have at this time, with a clock that was off by `skewMs`. */

@@ -1,7 +1,6 @@
 import { newUuid } from '@enterprise-api/shared/runtime';
 import { describe, expect, it } from '@jest/globals';
-import type { UsedRequest } from '../http/server/request-report.ts';
-import { type CountsBatch, createUsageCounters } from './counters.ts';
+import { type CountsBatch, createUsageCounters, type UsedRequest } from './counters.ts';
 import { hourMs } from './hours.ts';
 
 const start = Date.UTC(2026, 10, 22, 7, 59, 59, 900);

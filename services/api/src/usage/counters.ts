@@ -1,7 +1,17 @@
 import type { UsageArea } from '@enterprise-api/shared/contracts';
 import { type Clock, newUuid, type Uuid } from '@enterprise-api/shared/runtime';
-import type { UsedRequest } from '../http/server/request-report.ts';
 import { startOfHour } from './hours.ts';
+
+/** A request to count: its key is known, and it addresses an area or the API. */
+export interface UsedRequest {
+  readonly organizationId: Uuid;
+  readonly keyId: Uuid;
+  readonly area: UsageArea;
+  /** Whether this API refused the request by its head. Refusals by an internal service do not count. */
+  readonly isRefused: boolean;
+  readonly bytesIn: number;
+  readonly bytesOut: number;
+}
 
 /** Requests of one key to one area in one hour, since the last flush. */
 export interface RequestCounts {

@@ -1,7 +1,8 @@
 import type { Database, DatabaseClock } from '@enterprise-api/shared/ledger';
 import { createLimitedWarning, createLoop } from '@enterprise-api/shared/runtime';
 import { closeWithinMs, type Foundation } from '../core/foundation.ts';
-import { createUsageCounters, type UsageCounters } from './counters.ts';
+import type { RequestContextOptions } from '../http/server/request-context.ts';
+import { createUsageCounters } from './counters.ts';
 import { addRequestCounts } from './queries.ts';
 import { createUsageRollup } from './rollup.ts';
 
@@ -14,7 +15,7 @@ const flushWithinMs = 1_000;
 export function openUsage(
   { log, closers }: Pick<Foundation, 'log' | 'closers'>,
   { db, databaseClock }: { db: Database; databaseClock: DatabaseClock },
-): Pick<UsageCounters, 'count'> {
+): RequestContextOptions['usage'] {
   const rollup = createUsageRollup({ db, onError: createLimitedWarning(log, 'usage rollup failed') });
   closers.add('usage rollup', rollup.stop, closeWithinMs);
   rollup.start();
@@ -39,5 +40,13 @@ export function openUsage(
   };
   closers.add('usage counters', flushLast, flushWithinMs);
   flushing.start();
-  return counters;
+  return {
+    count: ({ errorCode, bytesIn, bytesOut }, { key, area, isRefused: isRefusedByHead = false }) => {
+      if (key === undefined || area === undefined) return;
+      // A request that passed the head's checks may still exceed the concurrency of its area.
+      const isRefused = isRefusedByHead || errorCode === 'rate_limited';
+      const [organizationId, keyId] = [key.organization.id, key.id];
+      counters.count({ organizationId, keyId, area, isRefused, bytesIn, bytesOut });
+    },
+  };
 }

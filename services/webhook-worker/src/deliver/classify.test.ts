@@ -28,7 +28,7 @@ describe('an answer', () => {
       retryAfterMs: null,
     }));
 
-  it.each([300, 301, 302, 303, 305, 307, 308])('%d is retried as a redirect', (status) => {
+  it.each([300, 301, 302, 303, 304, 307, 308, 399])('%d is retried as a redirect', (status) => {
     expect(classify(answer(status), now)).toMatchObject({
       result: 'retry',
       error: 'redirect',
@@ -36,7 +36,7 @@ describe('an answer', () => {
     });
   });
 
-  it.each([304, 306, 399, 400, 401, 403, 404, 405, 408, 409, 413, 415, 422, 451, 499, 600, 999])(
+  it.each([400, 401, 403, 404, 405, 408, 409, 413, 415, 422, 451, 499, 600, 999])(
     '%d is retried, and is no sign of trouble',
     (status) => {
       const verdict = classify(answer(status), now);

@@ -23,9 +23,6 @@ const delivered: Verdict = {
 };
 const gone: Verdict = { ...delivered, result: 'stop', error: 'http_error' };
 
-/** 304 and the unassigned 3xx statuses do not redirect a client. */
-const redirects = new Set([300, 301, 302, 303, 305, 307, 308]);
-
 /** Timeouts, DNS, connect and TLS failures count for the circuit breaker, as 5xx and 429 do. */
 const troubles = new Set<AttemptError>([
   'timeout',
@@ -48,13 +45,14 @@ export function classify(result: SendResponse | SendFailure, now: number): Verdi
     return { result: 'retry', error: result.code, retryAfterMs: null, countsForBreaker, countsForHealth: !isOurs };
   }
   const { statusCode } = result;
-  if (statusCode >= 200 && statusCode < 300) return delivered;
+  const kind = Math.floor(statusCode / 100);
+  if (kind === 2) return delivered;
   if (statusCode === 410) return gone;
   return {
     result: 'retry',
-    error: redirects.has(statusCode) ? 'redirect' : 'http_error',
+    error: kind === 3 ? 'redirect' : 'http_error',
     retryAfterMs: parseRetryAfter(result.retryAfter, now),
-    countsForBreaker: statusCode === 429 || (statusCode >= 500 && statusCode < 600),
+    countsForBreaker: statusCode === 429 || kind === 5,
     countsForHealth: true,
   };
 }

@@ -42,10 +42,10 @@ type Given = Partial<Omit<DeliverParts, 'sender'>> & { send?: DeliverParts['send
 
 /** What came of an attempt of the lease, with everything around it given. */
 async function attemptWith(get: DeliverParts['webhooks']['get'], { send, ...given }: Given = {}) {
-  const came: { released: number; canceled: number; dropped: number; outcomes: Outcome[]; causes: unknown[] } = {
+  const came: { released: number; canceled: number; ended: number; outcomes: Outcome[]; causes: unknown[] } = {
     released: 0,
     canceled: 0,
-    dropped: 0,
+    ended: 0,
     outcomes: [],
     causes: [],
   };
@@ -63,10 +63,8 @@ async function attemptWith(get: DeliverParts['webhooks']['get'], { send, ...give
       release: (leases) => {
         came.released += leases.length;
       },
-    },
-    bodies: {
-      drop: () => {
-        came.dropped += 1;
+      end: () => {
+        came.ended += 1;
       },
     },
     cancel: () => {
@@ -77,8 +75,8 @@ async function attemptWith(get: DeliverParts['webhooks']['get'], { send, ...give
     sendsTraceparent: false,
     ...given,
   };
-  const isAnswered = await deliver(parts, lease, () => undefined);
-  expect(came.dropped).toBe(1);
+  const isAnswered = await deliver(parts, lease);
+  expect(came.ended).toBe(1);
   return { ...came, isAnswered };
 }
 

@@ -1,8 +1,6 @@
-import { deliveryHeaders } from '@enterprise-api/shared/contracts';
 import { type Clock, type Logger, toPublicId, uuidTimeMs, version } from '@enterprise-api/shared/runtime';
-import { signBody, signStandard } from '@enterprise-api/shared/security';
+import { deliveryHeaders, signHeaders } from '@enterprise-api/shared/security';
 import { type Tracing, traceIdOf } from '@enterprise-api/shared/tracing';
-import type { EventBodies } from '../leases/event-bodies.ts';
 import type { Lease } from '../leases/lease.ts';
 import type { LeaseLoader } from '../leases/lease-loader.ts';
 import type { WorkerMetrics } from '../metrics.ts';
@@ -28,8 +26,7 @@ export interface DeliverParts {
   scheduler: Pick<Scheduler, 'isHalted'>;
   sender: Pick<Sender, 'send'>;
   outcomes: Pick<OutcomeBatcher, 'add'>;
-  leaseLoader: Pick<LeaseLoader, 'release'>;
-  bodies: Pick<EventBodies, 'drop'>;
+  leaseLoader: Pick<LeaseLoader, 'release' | 'end'>;
   cancel(lease: Lease): void;
   metrics: Pick<WorkerMetrics, 'attempts' | 'attemptSeconds' | 'firstAttemptSeconds' | 'localFailures'>;
   warnOfLocalFailure(error: Error): void;
@@ -41,24 +38,23 @@ export interface DeliverParts {
  * Makes the attempt of a lease: look up → build and sign → send → classify → record. If the attempt may not start,
  * releases its lease or cancels the delivery. A released delivery is due now for any worker. Never rejects.
  *
- * @param onConnect called when the attempt begins to connect, unless it reuses a connection
  * @returns whether the receiver answered
  */
-export async function deliver(parts: DeliverParts, lease: Lease, onConnect: () => void): Promise<boolean> {
+export async function deliver(parts: DeliverParts, lease: Lease): Promise<boolean> {
   try {
     const webhook = await lookUp(parts, lease);
     if (webhook === null) return false;
     const startedAt = new Date(parts.clock.now());
     const span = parts.tracing && startAttemptSpan(parts.tracing, { lease, webhook });
     const begun = { lease, webhook, startedAt, span };
-    const result = await send(parts, begun, onConnect);
+    const result = await send(parts, begun);
     if (result.kind !== 'not_started') return record(parts, begun, result);
     parts.leaseLoader.release([lease]);
   } catch (error) {
     // The error is a defect of ours. Let the lease expire: after a release, the attempt would fail again in a loop.
     logFailure(parts.log, lease, error);
   } finally {
-    parts.bodies.drop(lease);
+    parts.leaseLoader.end(lease);
   }
   return false;
 }
@@ -79,8 +75,7 @@ async function lookUp(parts: DeliverParts, lease: Lease): Promise<WebhookConfig 
     return null;
   }
   if (webhook.hostKey === lease.hostKey) return webhook;
-  // The webhook moved to another host after this lease was counted for the old host. The next lease counts for the new
-  // host.
+  // The webhook moved after this lease was counted for the old host. The next lease counts for the new host.
   parts.leaseLoader.release([lease]);
   return null;
 }
@@ -98,40 +93,31 @@ const unreadableSecret: SendFailure = {
   timings: { dns_ms: null, connect_ms: null, tls_ms: null, first_byte_ms: null },
 };
 
-async function send(parts: DeliverParts, begun: BegunAttempt, onConnect: () => void): Promise<SendResult> {
+async function send(parts: DeliverParts, begun: BegunAttempt): Promise<SendResult> {
   const { keys } = begun.webhook;
   const mayStart = () => mayStartNow(parts, begun.lease);
   if (keys === null) return mayStart() ? unreadableSecret : { kind: 'not_started' };
   const request = buildRequest(begun, keys);
   const traceparent = parts.sendsTraceparent ? traceOf(begun) : null;
   if (traceparent !== null) request.headers.traceparent = traceparent;
-  return parts.sender.send(request, { mayStart, onConnect });
+  return parts.sender.send(request, { mayStart });
 }
 
-/**
- * Builds and signs the request of one attempt. During a rotation's overlap, the old secret signs `X-Service-Signature`:
- * receivers that know only this header need time to switch. `webhook-signature` carries both signatures, the new one
- * first.
- */
+/** Builds and signs the request of one attempt. */
 export function buildRequest({ lease, webhook, startedAt }: BegunAttempt, keys: SigningKeys): DeliveryRequest {
   const { body } = lease;
-  const eventId = toPublicId('evt', lease.eventId);
-  const timestampSeconds = Math.floor(startedAt.getTime() / 1_000);
   const headers = deliveryHeaders({
     productVersion: version,
-    eventId,
+    eventId: toPublicId('evt', lease.eventId),
     eventType: lease.eventType,
     deliveryId: toPublicId('dlv', lease.deliveryId),
     attempt: lease.number,
     test: lease.isTest,
     contentLength: body.length,
-    timestampSeconds,
+    timestampSeconds: Math.floor(startedAt.getTime() / 1_000),
   });
   const old = keys.previous !== null && startedAt.getTime() < keys.previous.expiresAt ? keys.previous.key : null;
-  headers['X-Service-Signature'] = signBody(old ?? keys.current, body);
-  const signatures = [signStandard(keys.current, eventId, timestampSeconds, body)];
-  if (old !== null) signatures.push(signStandard(old, eventId, timestampSeconds, body));
-  headers['webhook-signature'] = signatures.join(' ');
+  signHeaders(headers, body, { current: keys.current, old });
   return { url: webhook.url, headers, body };
 }
 
@@ -160,8 +146,7 @@ function countAttempt(metrics: DeliverParts['metrics'], outcome: Outcome): void 
   metrics.attempts.inc({ result: outcome.result, error: outcome.error ?? '' });
   metrics.attemptSeconds.observe(outcome.durationMs / 1_000);
   const { number, round, manual, deliveryId, startedAt } = outcome;
-  // A delivery's id contains its event's time, which also comes from the database's clock. Skip redeliveries, because
-  // people request them at any later time.
+  // A delivery's id contains its event's time. Skip redeliveries, because people request them at any later time.
   if (number === 1 && round === 0 && !manual)
     metrics.firstAttemptSeconds.observe(Math.max(0, startedAt.getTime() - uuidTimeMs(deliveryId)) / 1_000);
 }
@@ -181,8 +166,8 @@ function logAttempt(log: Logger, begun: BegunAttempt, outcome: Outcome): void {
       event_id: toPublicId('evt', lease.eventId),
       webhook_id: toPublicId('whk', lease.webhookId),
       event_type: lease.eventType,
-      ...(lease.requestId !== null && { request_id: lease.requestId }),
-      ...(traceparent !== null && { trace_id: traceIdOf(traceparent) }),
+      request_id: lease.requestId ?? undefined,
+      trace_id: traceparent === null ? undefined : traceIdOf(traceparent),
       attempt: outcome.number,
       result: outcome.result,
       status_code: outcome.statusCode,

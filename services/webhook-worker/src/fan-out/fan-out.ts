@@ -1,5 +1,5 @@
 import type { Database } from '@enterprise-api/shared/ledger';
-import { type Clock, type Logger, uuidTimeMs } from '@enterprise-api/shared/runtime';
+import { type Clock, createLoop, type Logger, type Loop, uuidTimeMs } from '@enterprise-api/shared/runtime';
 import type { Tracing } from '@enterprise-api/shared/tracing';
 import type { LeaseLoader } from '../leases/lease-loader.ts';
 import type { WorkerMetrics } from '../metrics.ts';
@@ -23,41 +23,62 @@ export interface FanOutOptions {
   maxAttempts: number;
   /** False while this process should not lease more deliveries. */
   mayLease: () => boolean;
-  /** Wakes the relay when events stay in the outbox, because capacity is missing or no job names the events. */
-  onLeftInOutbox: () => void;
+  onRelayError: (error: unknown) => void;
 }
 
 /**
- * How a run of the relay ended:
- * `again`: the run found events, or it completed a pass that an earlier run began;
- * `soon`: this process leased no deliveries of the events found, or the run found none and other organizations remain;
- * `all_visited`: the run visited every organization and found no events;
- * `no_capacity`: this process has no capacity for an event.
+ * How a run of the relay ended. `again`: it found events, or completed a pass that an earlier run began. `soon`: this
+ * process leased no deliveries of the events found, or other organizations remain.
  */
 export type OverdueResult = 'again' | 'soon' | 'all_visited' | 'no_capacity';
 
 /**
  * The relay fans out events of this age or older, because their jobs are late or lost. If the relay took younger
- * events, their jobs could still arrive and would find nothing. The relay runs every `relayEveryMs` (relay.ts), which
- * varies by 10 %. So the relay fans out an event without a job 0.6 to 1.7 s after its commit; 2 s are promised.
+ * events, their jobs could still arrive and would find nothing. The relay runs every `relayEveryMs`, which varies by
+ * 10 %. So the relay fans out an event without a job 0.6 to 1.7 s after its commit; 2 s are promised.
  */
 const overdueAfterMs = 600;
 const overdueBatchSize = 100;
-/** The weight of a fan-out in the estimate of deliveries per event: its events / `eventsPerWeight`, at most `maxWeight`. */
-const eventsPerWeight = 30;
-const maxWeight = 0.3;
+const relayEveryMs = 1_000;
+/** Usually an attempt ends sooner, frees capacity and wakes the relay. */
+const soonMs = 100;
+const relayDelaysMs: Record<OverdueResult, number> = {
+  again: 0,
+  // Writing deliveries faster than this process can send them would only take CPU time from sending.
+  soon: soonMs,
+  no_capacity: soonMs,
+  all_visited: relayEveryMs,
+};
 
 export class FanOut {
+  /** Fans out what no job has fanned out: the outbox empties even if the queue loses every job. */
+  readonly relay: Loop;
   readonly #options: FanOutOptions;
   readonly #passes: Passes;
   #cursor: string | null = null;
   #leftInOutboxAt = Number.NEGATIVE_INFINITY;
+  #relayWaitsForCapacity = false;
+  /** Of the last fan-out. */
   #deliveriesPerEvent = 1;
 
   constructor(options: FanOutOptions) {
     this.#options = options;
     this.#passes = createPasses(options.clock);
+    this.relay = createLoop({
+      onError: options.onRelayError,
+      delayAfterErrorMs: relayEveryMs,
+      run: async () => {
+        if (!options.mayLease()) return relayEveryMs;
+        const result = await this.fanOutOverdue();
+        this.#relayWaitsForCapacity = result === 'no_capacity';
+        return relayDelaysMs[result];
+      },
+    });
   }
+
+  capacityFreed = (): void => {
+    if (this.#relayWaitsForCapacity) this.relay.wake();
+  };
 
   /**
    * Fans out as many events of a job as this process has capacity for. The other events stay in the outbox.
@@ -102,7 +123,7 @@ export class FanOut {
   /** Wakes the relay at once. Its next run also finds young events, if they are committed by now. */
   leaveToRelay(): void {
     this.#leftInOutboxAt = this.#options.clock.monotonic();
-    this.#options.onLeftInOutbox();
+    this.relay.wake();
   }
 
   retryParkedEvents(): Promise<void> {
@@ -121,7 +142,7 @@ export class FanOut {
     const { clock, scheduler, leaseLoader, metrics, tracing } = this.#options;
     const [startedAtMs, leasedAt] = [Date.now(), clock.monotonic()];
     const result = await statement(scheduler.capacity('new'));
-    this.#learn(result.events, result.admitted);
+    if (result.events > 0) this.#deliveriesPerEvent = Math.max(1, result.admitted / result.events);
     metrics.eventsFannedOut.inc({ by }, result.events);
     metrics.deliveriesCreated.inc(result.deliveries);
     if (tracing !== undefined) recordFanOutSpans(tracing, by, result, startedAtMs);
@@ -132,25 +153,16 @@ export class FanOut {
   }
 
   /**
-   * Tells how many events to fan out now: the free capacity divided by the recent deliveries per event. Returns 0
+   * Tells how many events to fan out now: the free capacity divided by the deliveries per event. Returns 0
    * without capacity, otherwise at least 1, because one event may have more deliveries than the capacity.
-   * A delivery that is written but not leased is due for any process, which writes it again to lease it. That was a
-   * third of the database's work when every event had a hundred webhooks. So without capacity the event waits in the
-   * outbox, where organizations alternate. The result ignores running fan-outs: together they may exceed the capacity a
-   * little, but no fan-out waits for another that hangs.
+   * A delivery that is written but not leased costs a second write. So without capacity the event waits in the outbox,
+   * where organizations alternate. The result ignores running fan-outs, so that none waits for another that hangs.
    */
   #admittedEvents(): number {
     const { scheduler } = this.#options;
     scheduler.startEligible();
     const free = scheduler.freeCapacity();
     return free < 1 ? 0 : Math.max(1, Math.floor(free / this.#deliveriesPerEvent));
-  }
-
-  #learn(events: number, admitted: number): void {
-    if (events === 0) return;
-    const weight = Math.min(maxWeight, events / eventsPerWeight);
-    const estimate = this.#deliveriesPerEvent + weight * (admitted / events - this.#deliveriesPerEvent);
-    this.#deliveriesPerEvent = Math.max(1, estimate);
   }
 }
 

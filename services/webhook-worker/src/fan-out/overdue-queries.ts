@@ -1,4 +1,4 @@
-import { type Database, daysSince, looseIndexScan, uuidAtTime } from '@enterprise-api/shared/ledger';
+import { type Database, daysBetween, looseIndexScan, uuidAtTime } from '@enterprise-api/shared/ledger';
 import { nilUuid, type Uuid } from '@enterprise-api/shared/runtime';
 import { type RawBuilder, sql } from 'kysely';
 import type { Capacity } from '../scheduler/scheduler.ts';
@@ -71,7 +71,7 @@ function overdueEvents(page: OutboxPage): Source {
     select event_id from outbox where organization_id = v.organization_id and ${left} order by event_id limit 1) l`;
   const waiting = from === null ? leftOfEach : sql`recent where ${left}`;
   const oldestLeft = sql`(select min(event_id::text)::uuid from ${waiting})`;
-  return { picked, cursor: next, oldestLeft, inRange: sql``, days: daysSince(from) };
+  return { picked, cursor: next, oldestLeft, inRange: sql``, days: daysBetween(from?.getTime() ?? null) };
 }
 
 /**

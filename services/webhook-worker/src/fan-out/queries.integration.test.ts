@@ -1,5 +1,4 @@
 import type { Database } from '@enterprise-api/shared/ledger';
-import { deriveDeliveryId } from '@enterprise-api/shared/runtime';
 import {
   insertOrganization,
   insertWebhook,
@@ -45,9 +44,11 @@ describe('fan-out', () => {
 
     expect(result).toMatchObject({ events: 1, deliveries: 3, leftDue: [] });
     expect(result.leases.map((lease) => lease.webhook_id).sort()).toEqual([all, family, exact].sort());
-    expect(result.leases.map((lease) => lease.id).sort()).toEqual(
-      [all, family, exact].map((webhook) => deriveDeliveryId(eventId, webhook)).sort(),
+    const derived = await sql<{ id: string }>`
+      select delivery_id(${eventId}::uuid, id) as id from webhooks where id = any (${[all, family, exact]}::uuid[])`.execute(
+      db,
     );
+    expect(result.leases.map((lease) => lease.id).sort()).toEqual(derived.rows.map(({ id }) => id).sort());
     expect(await outboxSize()).toBe(0);
     for (const row of await deliveries()) {
       expect(row).toMatchObject({ status: 'pending', lease_count: 1, attempt_count: 0, max_attempts: 10, round: 0 });

@@ -1,5 +1,6 @@
 import { type EventType, eventPatternsFor, eventTypeNames, eventTypes } from '@enterprise-api/shared/contracts';
-import { type BodyDays, type Database, daysOf, prepared, withinRangeOf } from '@enterprise-api/shared/ledger';
+import { type BodyDays, type Database, daysBetween, prepared } from '@enterprise-api/shared/ledger';
+import { rangeOf, uuidTimeMs } from '@enterprise-api/shared/runtime';
 import { type RawBuilder, sql } from 'kysely';
 import { leaseColumns, traceOf } from '../leases/lease.ts';
 import type { Capacity } from '../scheduler/scheduler.ts';
@@ -19,8 +20,10 @@ export function fanOutEvents(
     where event_id = any (${eventIds}::uuid[]) for update skip locked
   )`;
   const none = sql`null::uuid`;
-  const inRange = sql`and id ${withinRangeOf(eventIds)}`;
-  return fanOut(db, { picked, cursor: none, oldestLeft: none, inRange, days: daysOf(eventIds) }, capacity, settings);
+  const { from, to } = rangeOf(eventIds);
+  const inRange = sql`and id between ${from}::uuid and ${to}::uuid`;
+  const days = daysBetween(uuidTimeMs(from), uuidTimeMs(to));
+  return fanOut(db, { picked, cursor: none, oldestLeft: none, inRange, days }, capacity, settings);
 }
 
 export interface Source {

@@ -1,4 +1,5 @@
-import { type Database, daysOf, prepared, withinRangeOf } from '@enterprise-api/shared/ledger';
+import { type Database, daysBetween, prepared } from '@enterprise-api/shared/ledger';
+import { rangeOf, uuidTimeMs } from '@enterprise-api/shared/runtime';
 import { sql } from 'kysely';
 import { traceOf } from './lease.ts';
 
@@ -23,8 +24,8 @@ export async function findEvents(
   eventIds: readonly string[],
   maxBytes = maxBytesPerStatement,
 ): Promise<Map<string, EventContent | 'later'>> {
-  const { within, areRecent } = daysOf(eventIds);
-  const range = withinRangeOf(eventIds);
+  const { from, to } = rangeOf(eventIds);
+  const { within, areRecent } = daysBetween(uuidTimeMs(from), uuidTimeMs(to));
   const { rows } = await sql<
     { id: string } & Omit<EventContent, 'body'> & { body: string | null }
   >`${areRecent ? prepared : sql``}
@@ -32,8 +33,9 @@ export async function findEvents(
     from (
       select e.id, b.body, e.request_id, ${traceOf('e')}, sum(octet_length(b.body)) over (order by e.id) - octet_length(b.body) as bytes_before
       from event_bodies b cross join lateral (
-        select id, request_id, traceparent from events where id = b.event_id and id ${range} limit 1) e
-      where b.event_id = any(${eventIds}::uuid[]) and b.event_id ${range} and ${within(sql`b.event_id`)}
+        select id, request_id, traceparent from events where id = b.event_id and id between ${from}::uuid and ${to}::uuid limit 1) e
+      where b.event_id = any(${eventIds}::uuid[]) and b.event_id between ${from}::uuid and ${to}::uuid
+        and ${within(sql`b.event_id`)}
     ) e`.execute(db);
   return new Map(rows.map(({ id, body, ...others }) => [id, body === null ? 'later' : { body, ...others }]));
 }

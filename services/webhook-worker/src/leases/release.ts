@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Database } from '@enterprise-api/shared/ledger';
-import { backoffMs, type Clock, type Logger } from '@enterprise-api/shared/runtime';
+import { backoffMs, type Clock, type Logger, storeBackoff } from '@enterprise-api/shared/runtime';
 import type { Scheduler } from '../scheduler/scheduler.ts';
 import type { Lease } from './lease.ts';
 import { releaseLeases } from './queries.ts';
@@ -13,8 +13,6 @@ export interface ReleaseOptions {
   /** A lease of this age has run out, and another process may lease the delivery. */
   leaseMs: number;
 }
-
-export const ledgerBackoff = { firstMs: 100, maxMs: 1_000 };
 
 export type ReleasableLease = Pick<Lease, 'deliveryId' | 'webhookId' | 'leaseToken' | 'leasedAt'>;
 
@@ -34,7 +32,7 @@ export async function releaseUntilDone(
       return;
     } catch (error) {
       log.warn({ err: error, deliveries: current.length }, 'leases not released yet');
-      await pause(backoffMs(failures, ledgerBackoff));
+      await pause(backoffMs(failures, storeBackoff));
     }
   }
 }

@@ -1,6 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { sqlStateOf } from '@enterprise-api/shared/ledger';
-import { backoffMs, type Clock, type Logger, MicroBatcher, toPublicId } from '@enterprise-api/shared/runtime';
+import {
+  backoffMs,
+  type Clock,
+  type Logger,
+  MicroBatcher,
+  storeBackoff,
+  toPublicId,
+} from '@enterprise-api/shared/runtime';
 import type { Scheduler } from '../scheduler/scheduler.ts';
 import type { AutoDisable } from '../webhooks/auto-disable.ts';
 import type { Outcome, Recorded } from './outcome.ts';
@@ -17,22 +24,14 @@ export interface OutcomeBatcherOptions {
 
 const maxBatchSize = 200;
 const maxConcurrentWrites = 2;
-/**
- * An outcome waits this long for others, to be recorded in one batch. The wait delays nothing: the attempt's permit is
- * already free, and a retry is seconds away. If the worker is killed during the wait, deliveries without a recorded
- * outcome are sent again.
- */
+/** The wait for other outcomes delays nothing: the attempt's permit is already free, and a retry is seconds away. */
 const gatherMs = 25;
 /** While the oldest unrecorded outcome is older than this, the process leases no further deliveries. */
 const behindAfterMs = 1_000;
 const dropAfterMs = 60_000;
-const backoff = { firstMs: 100, maxMs: 5_000 };
-/** After a conflict (a deadlock, say), retry soon: the other transaction ends within milliseconds. */
-const conflictBackoff = { firstMs: 5, maxMs: 100 };
 
 interface Entry {
   outcome: Outcome;
-  /** Monotonic. */
   since: number;
 }
 
@@ -68,11 +67,7 @@ export class OutcomeBatcher {
     void this.#batches.add({ outcome, since: this.#now });
   }
 
-  /**
-   * Records all waiting outcomes before the process stops.
-   *
-   * @param withinMs time limit; outcomes that are not recorded by then are dropped
-   */
+  /** Records all waiting outcomes before the process stops. Drops those that are not recorded within this time. */
   async flush(withinMs: number): Promise<void> {
     this.#dropAt = this.#now + withinMs;
     this.#flushBegun.abort();
@@ -80,7 +75,6 @@ export class OutcomeBatcher {
   }
 
   isBehind(): boolean {
-    // Check only batches that are being written, because batches that still gather outcomes are younger.
     return [...this.#writing].some(([oldest]) => this.#ageOf(oldest) > behindAfterMs);
   }
 
@@ -97,9 +91,8 @@ export class OutcomeBatcher {
         // SQLSTATEs: bad data (21, 22, 23), a limit (54), or an error that a trigger raised (P0).
         if (/^(?:2[123]|54|P0)...$/.test(state)) return this.#writeParts(batch, error);
         if (this.#now >= this.#dropAt || this.#ageOf(batch[0]) > dropAfterMs) return this.#drop(batch, error);
-        const isConflict = /^40...$/.test(state);
-        if (!isConflict) this.#options.log.warn({ err: error, outcomes: batch.length }, 'outcomes not recorded yet');
-        await this.#waitAfter(failures, isConflict);
+        this.#options.log.warn({ err: error, outcomes: batch.length }, 'outcomes not recorded yet');
+        await this.#waitAfter(failures);
       }
     }
   }
@@ -116,10 +109,7 @@ export class OutcomeBatcher {
     for (const webhookId of failing) void autoDisable.disable(webhookId, 'failing', versions.get(webhookId) ?? 0);
   }
 
-  /**
-   * Halves the batch until it finds the outcome that the database refuses. Records that outcome without the receiver's
-   * text.
-   */
+  /** Halves the batch until it finds the refused outcome. Records that outcome without the receiver's text. */
   async #writeParts(batch: Batch, error: unknown): Promise<void> {
     const middle = Math.ceil(batch.length / 2);
     if (batch.length > 1) {
@@ -145,11 +135,10 @@ export class OutcomeBatcher {
     this.#options.onDropped(batch.length);
   }
 
-  async #waitAfter(failures: number, isConflict: boolean): Promise<void> {
+  async #waitAfter(failures: number): Promise<void> {
     const { signal } = this.#flushBegun;
-    if (isConflict) await pause(backoffMs(failures, conflictBackoff));
-    else if (signal.aborted) await pause(backoff.firstMs);
-    else await pause(backoffMs(failures, backoff), undefined, { signal }).catch(() => undefined);
+    if (signal.aborted) await pause(storeBackoff.firstMs);
+    else await pause(backoffMs(failures, storeBackoff), undefined, { signal }).catch(() => undefined);
   }
 
   get #now(): number {

@@ -1,4 +1,5 @@
-import { canceledReason, type Database, prepared, withinRangeOf } from '@enterprise-api/shared/ledger';
+import { canceledReason, type Database, prepared } from '@enterprise-api/shared/ledger';
+import { rangeOf } from '@enterprise-api/shared/runtime';
 import { type RawBuilder, sql } from 'kysely';
 import { healthChanges } from './health-changes.ts';
 import type { Outcome, Recorded } from './outcome.ts';
@@ -12,7 +13,8 @@ import type { Outcome, Recorded } from './outcome.ts';
  * change health.
  */
 export async function recordOutcomes(db: Database, outcomes: readonly Outcome[]): Promise<Recorded> {
-  const within = withinRangeOf(outcomes.map(({ deliveryId }) => deliveryId));
+  const { from, to } = rangeOf(outcomes.map(({ deliveryId }) => deliveryId));
+  const within = sql`between ${from}::uuid and ${to}::uuid`;
   const { rows } = await sql<{ webhook_id: string; failing: boolean; circuit_open: boolean }>`${prepared}
     with ${outcomeRows(outcomes)}, ${bestOutcomes}, ${lockedDeliveries(within)}, ${updatedDeliveries(within)}, ${pendingDeliveries},
     ${insertedAttempts}, ${healthChanges}

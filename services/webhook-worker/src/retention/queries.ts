@@ -2,6 +2,7 @@ import {
   bodiesTable,
   type Database,
   type DatabaseTransaction,
+  lockWithinMs,
   partitionedTables,
   type Row,
   uuidAtTime,
@@ -27,9 +28,6 @@ export async function listPartitions(db: Database): Promise<Partition[]> {
     return { ...partition, from, until };
   });
 }
-
-/** Limits the wait for a lock, because other statements queue behind the request. */
-const lockWithinMs = 100;
 
 /**
  * Drops a partition if nothing in its span is pending. A transaction that restarts a delivery has read the delivery's

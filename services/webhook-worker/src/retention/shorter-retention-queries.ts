@@ -1,6 +1,6 @@
 import { eventTypeNames } from '@enterprise-api/shared/contracts';
-import { type Database, daysOf, deliveryIdsOf, withinRangeOf } from '@enterprise-api/shared/ledger';
-import type { Uuid } from '@enterprise-api/shared/runtime';
+import { type Database, daysBetween, deliveryIdsOf } from '@enterprise-api/shared/ledger';
+import { rangeOf, type Uuid, uuidTimeMs } from '@enterprise-api/shared/runtime';
 import { type RawBuilder, sql } from 'kysely';
 
 export interface ShorterRetention {
@@ -81,9 +81,10 @@ const withinMillisecondOf = (event: RawBuilder<unknown>) =>
  * then sees the delivery that it made pending.
  */
 export async function removeBodies(db: Database, organizationId: Uuid, eventIds: readonly Uuid[]): Promise<void> {
-  const within = daysOf(eventIds).within(sql`event_id`);
+  const { from, to } = rangeOf(eventIds);
+  const within = daysBetween(uuidTimeMs(from), uuidTimeMs(to)).within(sql`event_id`);
   const sorted = [...eventIds].sort();
-  const range = withinRangeOf([sorted[0] ?? '', sorted.at(-1) ?? ''].flatMap((id) => Object.values(deliveryIdsOf(id))));
+  const range = sql`between ${deliveryIdsOf(from).first}::uuid and ${deliveryIdsOf(to).last}::uuid`;
   await db.transaction().execute(async (trx) => {
     await sql`select from event_bodies where event_id = any (${sorted}::uuid[]) and ${within}
       order by event_id for update`.execute(trx);

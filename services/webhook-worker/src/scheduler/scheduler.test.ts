@@ -46,17 +46,6 @@ describe('a webhook', () => {
     expect(capacityOf('due', 'a')).toBe(2);
   });
 
-  it('is as quick as its answer after the wait to connect', async () => {
-    const made = bench({ permits: 100 });
-    const { scheduler, leases, capacityOf, running, pass } = made;
-    await degrade(made, 'a');
-    scheduler.accept(leases('a', 1));
-    pass(3_000);
-    running()[0]?.connects();
-    await running()[0]?.end();
-    expect(capacityOf('due', 'a')).toBe(103);
-  });
-
   it('that becomes slow keeps no leases waiting, so that others have the capacity', () => {
     const { scheduler, leases, released, pass } = bench();
     scheduler.accept(leases('hanging', 20));

@@ -11,18 +11,13 @@ export interface SchedulerSettings {
   /** The scheduler releases a lease older than this instead of starting its attempt. */
   startWithinMs: number;
   pauses: KnownPauses;
-  organizationsAboveShare: () => readonly string[];
 }
 
 export interface SchedulerPorts {
-  /**
-   * Makes the attempt and acts on its result. Never rejects.
-   *
-   * @param onConnect called when the attempt begins to connect: the time before says nothing about the endpoint
-   * @returns whether the receiver answered
-   */
-  deliver(lease: Lease, onConnect: () => void): Promise<boolean>;
+  /** Makes the attempt and acts on its result. Never rejects. Returns whether the receiver answered. */
+  deliver(lease: Lease): Promise<boolean>;
   release(leases: readonly Lease[]): void;
+  organizationsAboveShare(): readonly string[];
   /** Called when an endpoint queue has due deliveries in the ledger and could use many more leases. */
   refillNeeded(): void;
   /** Called when an attempt has ended and few leases wait, so that fan-out can use the capacity for new deliveries. */
@@ -73,8 +68,6 @@ interface EndpointQueue {
 interface AttemptInFlight extends Pick<Lease, 'organizationId' | 'hostKey'> {
   queue: EndpointQueue;
   startedAt: number;
-  /** When the attempt began to connect; until then, its start. Excludes the time queued inside the worker. */
-  connectingAt: number;
 }
 
 /** Decides when each leased delivery starts, so that no endpoint or organization can use up the process's capacity. */
@@ -82,9 +75,7 @@ export class Scheduler {
   isStopped = false;
   readonly #settings: SchedulerSettings;
   readonly #queues = new Map<string, EndpointQueue>();
-  /**
-   * Queues with waiting leases, by organization. The order of map and sets makes organizations and queues alternate.
-   */
+  /** Queues with waiting leases, by organization. The order makes organizations and queues alternate. */
   readonly #ready = new Map<string, Set<EndpointQueue>>();
   /** Attempts that hold a permit, the oldest first. */
   readonly #young = new Set<AttemptInFlight>();
@@ -132,10 +123,7 @@ export class Scheduler {
     }
   }
 
-  /**
-   * Wakes dispatch if a queue can use its due deliveries. The queue may have no running attempt whose end would wake
-   * it.
-   */
+  /** Wakes dispatch if a queue can use its due deliveries: perhaps it has no attempt whose end would do so. */
   refill(webhookIds: readonly string[]): void {
     if (webhookIds.some((id) => this.#needsRefill(this.#queues.get(id)))) this.#stages.refillNeeded();
   }
@@ -150,9 +138,7 @@ export class Scheduler {
     this.#releaseWhere(({ organizationId }) => this.isHalted(organizationId));
   }
 
-  /**
-   * Starts attempts while permits are free. Called before capacity is read, because waiting leases take permits first.
-   */
+  /** Starts attempts while permits are free. Call it before reading capacity: waiting leases take permits first. */
   startEligible(): void {
     const now = this.#now;
     this.#age(now);
@@ -170,12 +156,11 @@ export class Scheduler {
   }
 
   /**
-   * Returns the capacity per webhook, for deliveries of `new` events or for deliveries that are already `due`. If free
-   * permits outnumber the leases that may still wait, the waiting leases are blocked by their own endpoints. Then the
-   * total is the number of free permits, so that other webhooks can use the permits.
+   * Returns the capacity per webhook, for deliveries of `new` events or for `due` deliveries. If free permits outnumber
+   * the leases that may still wait, their own endpoints block the waiting leases, so other webhooks get the permits.
    */
   capacity(kind: 'new' | 'due'): Capacity {
-    const { pauses, concurrency, organizationsAboveShare } = this.#settings;
+    const { pauses, concurrency } = this.#settings;
     const queues = [...this.#queues.values()];
     return {
       webhookIds: queues.map((queue) => queue.webhookId),
@@ -183,14 +168,13 @@ export class Scheduler {
       busy: queues.map((queue) => queue.running + queue.waiting.length),
       ofNewQueue: concurrency + this.#placesPerQueue,
       total: this.#isOff ? 0 : Math.max(this.#freePlaces, this.#freePermits),
-      pausedOrganizations: [...pauses.organizationIds, ...organizationsAboveShare()],
+      pausedOrganizations: [...pauses.organizationIds, ...this.#stages.organizationsAboveShare()],
     };
   }
 
   /**
-   * Tells how many new deliveries this process could use. Returns 0 while more leases wait than attempts may run, so
-   * that deliveries arrive in batches. Returns infinity if permits are free despite many waiting leases. Also does so
-   * while the process stops or all sending is paused.
+   * Tells how many new deliveries this process could use: 0 while more leases wait than attempts may run, so that
+   * deliveries arrive in batches. Infinity if permits are free nevertheless, and while nothing is sent.
    */
   freeCapacity(): number {
     if (!this.#isOff && this.#waiting <= this.#settings.permits) return this.#freePlaces;
@@ -251,10 +235,7 @@ export class Scheduler {
     return Math.max(0, limit - queue.running - queue.waiting.length);
   }
 
-  /**
-   * Requires room for many leases. With many backlogs, no queue holds many leases. Without this condition, dispatch
-   * would run after every attempt.
-   */
+  /** Requires room for many leases. Otherwise dispatch would run after every attempt. */
   #needsRefill(queue: EndpointQueue | undefined): boolean {
     if (this.isStopped || queue === undefined || queue.dueNotedAt === null) return false;
     const canUseMore = this.#waiting < this.#settings.permits || this.#freePermits > 0;
@@ -315,20 +296,14 @@ export class Scheduler {
     const { organizationId, hostKey } = lease;
     this.#waiting -= 1;
     this.#putLast(queue, organizationId);
-    const attempt = { queue, organizationId, hostKey, startedAt: now, connectingAt: now };
+    const attempt = { queue, organizationId, hostKey, startedAt: now };
     queue.running += 1;
     this.#young.add(attempt);
     count(this.#youngOfOrganization, organizationId, 1);
-    const connects = () => {
-      attempt.connectingAt = this.#now;
-    };
-    void this.#stages.deliver(lease, connects).then((isAnswered) => this.#ended(attempt, isAnswered));
+    void this.#stages.deliver(lease).then((isAnswered) => this.#ended(attempt, isAnswered));
   }
 
-  /**
-   * Marks old attempts as slow. The set is in the order of starts. So the loop ends at the first attempt that is not
-   * slow yet.
-   */
+  /** Marks old attempts as slow. The set is in the order of starts. */
   #age(now: number): void {
     for (const attempt of this.#young) {
       if (now - attempt.startedAt < slowAfterMs) return;
@@ -344,7 +319,7 @@ export class Scheduler {
   }
 
   #ended(attempt: AttemptInFlight, isAnswered: boolean): void {
-    const { queue, organizationId, hostKey, connectingAt } = attempt;
+    const { queue, organizationId, hostKey, startedAt } = attempt;
     queue.running -= 1;
     if (this.#young.delete(attempt)) {
       count(this.#youngOfOrganization, organizationId, -1);
@@ -353,7 +328,7 @@ export class Scheduler {
       queue.slow -= 1;
       count(this.#slowAtHost, hostKey, -1);
     }
-    const isQuick = isAnswered && this.#now - connectingAt < slowAfterMs;
+    const isQuick = isAnswered && this.#now - startedAt < slowAfterMs;
     if (isQuick && queue.slow === 0) queue.degradedAt = null;
     if (!this.isStopped) {
       if (this.#waiting > 0) this.startEligible();
@@ -378,10 +353,7 @@ export class Scheduler {
     if (leases.length > 0) this.#stages.release(leases);
   }
 
-  /**
-   * Attempts become slow, and leases too old to start, without any call of the scheduler. So a timer checks for both
-   * while leases wait.
-   */
+  /** Attempts become slow, and leases too old to start, without any call of the scheduler. */
   #tickWhileWaiting(): void {
     if (this.#waiting === 0) return;
     this.#ticker ??= setTimeout(() => {

@@ -1,9 +1,9 @@
 import { expect, it } from '@jest/globals';
-import { isNetworkDown } from './connection.ts';
-import { OutageRecord } from './failures.ts';
+import { isNetworkDown, recordOf } from './connection.ts';
+import type { OutageRecord } from './failures.ts';
 
 const withoutRoute = Object.assign(new Error('connect'), { code: 'ENETUNREACH' });
-const newOutages = () => ({ 4: new OutageRecord(), 6: new OutageRecord() });
+const newOutages = () => new Map<number, OutageRecord>();
 
 /** Why no route leads to this host: our network, or the host itself. */
 function causeOf(outages: ReturnType<typeof newOutages>, host: string, address: string): string {
@@ -23,9 +23,9 @@ it('a host without a route is itself the cause, and our network is when another 
 it('a host without a route is itself the cause while others of its address family are reached', () => {
   const outages = newOutages();
   causeOf(outages, 'a.example', '203.0.113.1');
-  outages[4].succeeded('https://b.example');
+  recordOf(outages, '203.0.113.9').succeeded('https://b.example');
   expect(causeOf(outages, 'c.example', '203.0.113.3')).toBe('the host');
-  outages[6].succeeded('https://b.example');
+  recordOf(outages, '2001:db8::9').succeeded('https://b.example');
   expect(causeOf(outages, 'a.example', '203.0.113.1')).toBe('network');
 });
 

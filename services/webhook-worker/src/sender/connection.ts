@@ -1,4 +1,4 @@
-import { isIP, isIPv6, type LookupFunction, type TcpNetConnectOpts } from 'node:net';
+import { isIP, type LookupFunction, type TcpNetConnectOpts } from 'node:net';
 import {
   type ConnectionOptions,
   connect,
@@ -20,7 +20,7 @@ import {
   type Failure,
   FailureError,
   isWithoutRoute,
-  type OutageRecord,
+  OutageRecord,
   tlsFailure,
   tooManyInformational,
 } from './failures.ts';
@@ -37,22 +37,14 @@ export type ConnectionParts = {
   onClose: (connection: Connection) => void;
 };
 
-/**
- * Creates one context for all connections, because reading the root certificates again would cost more than a
- * handshake.
- *
- * @param ca PEM certificates of authorities trusted in addition to the default ones
- */
+/** Creates one context for all connections: reading the root certificates again would cost more than a handshake. */
 export function createTrust(ca: string | undefined): SecureContext {
   const usual = getCACertificates('default');
   return createSecureContext({ minVersion: 'TLSv1.2', ca: ca === undefined ? usual : [...usual, ca] });
 }
 
-const maxHeaderSize = 16 * 1_024;
+/** An idle connection closes after this time, or 2 s before the server would close it. */
 const keepAliveMs = 30_000;
-const keepAliveMaxMs = 60_000;
-/** Close an idle connection this long before the server would, so that no request meets a closing connection. */
-const keepAliveMarginMs = 1_000;
 /** Try the next address after this long without an answer, or at once if an address refuses or is unreachable. */
 const nextAddressAfterMs = 1_000;
 const reused = { dns_ms: null, connect_ms: null, tls_ms: null };
@@ -86,10 +78,8 @@ export class Connection {
       connect: (_options, callback) => this.#connect(callback),
       pipelining: 1,
       allowH2: false,
-      maxHeaderSize,
       keepAliveTimeout: keepAliveMs,
-      keepAliveMaxTimeout: keepAliveMaxMs,
-      keepAliveTimeoutThreshold: keepAliveMarginMs,
+      keepAliveMaxTimeout: keepAliveMs,
       // Disable undici's timeouts, because the exchange has one deadline over everything.
       headersTimeout: 0,
       bodyTimeout: 0,
@@ -113,7 +103,6 @@ export class Connection {
     return this.#socket?.writableLength === 0;
   }
 
-  /** Called right before the first byte of a request. */
   begin(): void {
     this.#filter?.arm();
   }
@@ -128,11 +117,7 @@ export class Connection {
     return this.#filter?.sawBytes === true;
   }
 
-  /**
-   * Explains why this connection ended.
-   *
-   * @param reported the error from undici
-   */
+  /** Explains why this connection ended, given the error from undici. */
   failureOf(reported: Error): Failure {
     return exchangeFailure(reported instanceof FailureError ? reported : (this.#firstError ?? reported));
   }
@@ -193,7 +178,7 @@ export class Connection {
   #refusalOf(peer: string | undefined): Failure | null {
     if (peer === undefined) return connectionLost;
     const { policy, outages, onBlocked } = this.#parts;
-    outages[familyOf(peer)].succeeded(this.origin);
+    recordOf(outages, peer).succeeded(this.origin);
     if (this.#route.addresses.includes(peer) && policy.permits(peer)) return null;
     onBlocked();
     return destinationBlocked;
@@ -209,31 +194,33 @@ type ConnectCallback = (...result: [null, TLSSocket] | [Error, null]) => void;
 
 /** Answers the socket's look-ups with the checked addresses. Node.js looks up no IP literals. */
 function pinned(addresses: readonly string[]): LookupFunction {
-  const answers = addresses.map((address) => ({ address, family: familyOf(address) }));
+  const answers = addresses.map((address) => ({ address, family: isIP(address) }));
   return (_host, _options, callback) => process.nextTick(callback, null, answers);
 }
 
-type NetworkOutages = Record<4 | 6, OutageRecord>;
+/** By address family. */
+type NetworkOutages = Map<number, OutageRecord>;
+
+export function recordOf(outages: NetworkOutages, address: string): OutageRecord {
+  const family = isIP(address);
+  const record = outages.get(family) ?? new OutageRecord();
+  outages.set(family, record);
+  return record;
+}
 
 export function isNetworkDown(error: unknown, { addresses, origin }: Route, outages: NetworkOutages): boolean {
-  const families = new Set(isWithoutRoute(error) ? addresses.map(familyOf) : []);
-  const areDown = [...families].map((family) => outages[family].failed(origin));
+  const records = new Set(isWithoutRoute(error) ? addresses.map((address) => recordOf(outages, address)) : []);
+  const areDown = [...records].map((record) => record.failed(origin));
   return areDown.length > 0 && !areDown.includes(false);
 }
-
-function familyOf(address: string): 4 | 6 {
-  return isIPv6(address) ? 6 : 4;
-}
-
-type PooledConnection = Pick<Connection, 'origin' | 'peer' | 'isOpen' | 'destroy'>;
 
 /**
  * Idle connections, by origin. Reuses a connection only while its peer is among the host's current addresses. So
  * deliveries follow a host that moves. Above the limit, closes the connection that has been idle longest.
  */
-export class ConnectionPool<Kept extends PooledConnection> {
+export class ConnectionPool<Kept extends Pick<Connection, 'origin' | 'peer' | 'isOpen' | 'destroy'>> {
   readonly #maxIdle: number;
-  readonly #byOrigin = new Map<string, Kept[]>();
+  readonly #byOrigin = new Map<string, Set<Kept>>();
   /** The connection that has been idle longest is first. */
   readonly #idle = new Set<Kept>();
 
@@ -244,31 +231,24 @@ export class ConnectionPool<Kept extends PooledConnection> {
   /** Takes the most recently used idle connection to one of these addresses out of the pool. */
   acquire(origin: string, addresses: readonly string[]): Kept | undefined {
     const isUsable = (each: Kept) => each.isOpen() && each.peer !== undefined && addresses.includes(each.peer);
-    const connection = this.#byOrigin.get(origin)?.findLast(isUsable);
+    const connection = [...(this.#byOrigin.get(origin) ?? [])].findLast(isUsable);
     if (connection !== undefined) this.remove(connection);
     return connection;
   }
 
   release(connection: Kept): void {
-    const idle = this.#byOrigin.get(connection.origin);
-    if (idle === undefined) this.#byOrigin.set(connection.origin, [connection]);
-    else idle.push(connection);
-    this.#idle.add(connection);
-    if (this.#idle.size > this.#maxIdle) this.#dropOldest();
+    this.#byOrigin.set(connection.origin, (this.#byOrigin.get(connection.origin) ?? new Set()).add(connection));
+    const [oldest] = this.#idle.add(connection);
+    if (oldest === undefined || this.#idle.size <= this.#maxIdle) return;
+    this.remove(oldest);
+    oldest.destroy();
   }
 
   remove(connection: Kept): void {
-    if (!this.#idle.delete(connection)) return;
-    const others = this.#byOrigin.get(connection.origin)?.filter((other) => other !== connection) ?? [];
-    if (others.length > 0) this.#byOrigin.set(connection.origin, others);
-    else this.#byOrigin.delete(connection.origin);
-  }
-
-  #dropOldest(): void {
-    const [oldest] = this.#idle;
-    if (oldest === undefined) return;
-    this.remove(oldest);
-    oldest.destroy();
+    const others = this.#byOrigin.get(connection.origin);
+    this.#idle.delete(connection);
+    others?.delete(connection);
+    if (others?.size === 0) this.#byOrigin.delete(connection.origin);
   }
 
   destroyAll(): void {

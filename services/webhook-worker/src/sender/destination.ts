@@ -20,15 +20,13 @@ export type Target = {
   path: string;
 };
 
-const maxEntries = 10_000;
-
 /**
  * Parses each URL once. Checks the URL again as at its registration, because the rules may have changed since.
  *
  * @returns null for a URL that deliveries may not reach
  */
 export function createTargets(policy: AddressPolicy): (url: string) => Target | null {
-  const targets = new BoundedMap<string, Target | null>(maxEntries);
+  const targets = new BoundedMap<string, Target | null>();
   return (url) => {
     const known = targets.get(url);
     if (known !== undefined) return known;
@@ -47,9 +45,7 @@ export type Location = { ok: true; addresses: readonly string[] } | { ok: false;
 
 /** The cache checks all addresses of a name and keeps at most this many. */
 const maxAddresses = 16;
-/**
- * The cache keeps a DNS answer for its time to live, at most this long: a burst of deliveries needs only one look-up.
- */
+/** The cache keeps a DNS answer for its time to live, at most this long. */
 const maxKeptMs = 5_000;
 
 /** `isFailing`: the last look-up failed without an answer about the name. */
@@ -63,21 +59,18 @@ type Entry = { location: Location; expiresAt: number; isFailing: boolean };
  * silent servers would block every other name for ten seconds.
  */
 export class DnsCache {
-  readonly #resolver: Pick<Resolver, 'resolve4' | 'resolve6'>;
+  readonly #resolver: Questions;
   readonly #policy: AddressPolicy;
-  readonly #entries = new BoundedMap<string, Entry>(maxEntries);
+  readonly #entries = new BoundedMap<string, Entry>();
   readonly #lookUps = new Map<string, Promise<Location>>();
   readonly #outages = new OutageRecord();
 
-  constructor(resolver: Pick<Resolver, 'resolve4' | 'resolve6'>, policy: AddressPolicy) {
+  constructor(resolver: Questions, policy: AddressPolicy) {
     this.#resolver = resolver;
     this.#policy = policy;
   }
 
-  /**
-   * Returns the location if no look-up is needed: for an IP literal, `localhost` (RFC 6761) or a recently looked-up
-   * name.
-   */
+  /** Returns the location of an IP literal, of `localhost` (RFC 6761) and of a name that was looked up recently. */
   known(host: string): Location | undefined {
     const entry = this.#entries.get(host);
     if (entry !== undefined && entry.expiresAt > performance.now()) return entry.location;
@@ -98,8 +91,8 @@ export class DnsCache {
   }
 
   /**
-   * If the last look-up of a name got no answer, returns the last known addresses, for existing connections. Then looks
-   * the name up again in the background. Otherwise returns no addresses.
+   * Returns the last known addresses of a name if its last look-up got no answer, and looks it up in the background.
+   * Otherwise returns no addresses.
    */
   stale(host: string): readonly string[] {
     const entry = this.#entries.get(host);
@@ -126,11 +119,8 @@ export class DnsCache {
       return { ok: false, failure: dnsFailure(error) };
     }
     const ttlMs = 1_000 * Math.min(...records.map(({ ttl }) => ttl));
-    return this.#keep(
-      host,
-      records.map(({ address }) => address),
-      Math.min(ttlMs, maxKeptMs),
-    );
+    const addresses = records.map(({ address }) => address);
+    return this.#keep(host, addresses, Math.min(ttlMs, maxKeptMs));
   }
 
   /**
@@ -154,6 +144,7 @@ export class DnsCache {
   }
 }
 
+type Questions = Pick<Resolver, 'resolve4' | 'resolve6'>;
 type Answer = { records: { address: string; ttl: number }[]; error?: unknown };
 
 /** Wait this long for the other address family once one has answered. */
@@ -163,10 +154,7 @@ const graceMs = 1_000;
  * Asks for both address families. Many name servers ignore questions for one family, and their silence must not delay
  * the other family's answer.
  */
-async function askBothFamilies(
-  resolver: Pick<Resolver, 'resolve4' | 'resolve6'>,
-  host: string,
-): Promise<[Answer, Answer]> {
+async function askBothFamilies(resolver: Questions, host: string): Promise<[Answer, Answer]> {
   const questions = [resolver.resolve4(host, { ttl: true }), resolver.resolve6(host, { ttl: true })] as const;
   const [v4, v6] = questions.map((question) =>
     question.then(

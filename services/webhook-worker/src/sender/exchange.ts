@@ -13,17 +13,13 @@ export type DeliveryRequest = {
 type Ended = {
   /** Time until the headers were complete or the request failed. Excludes the wait to connect. */
   durationMs: number;
-  /**
-   * Milliseconds per stage, as the ledger stores them. For a reused connection, all stages before the first byte are
-   * null.
-   */
+  /** Milliseconds per stage. For a reused connection, all stages before the first byte are null. */
   timings: Attempt['timings'];
 };
 
 /** A complete status line and complete headers arrived before the deadline. */
 export type SendResponse = Ended & {
   kind: 'response';
-  /** 200 to 999. */
   statusCode: number;
   retryAfter: string | null;
   location: string | null;
@@ -52,9 +48,7 @@ const maxBodyMs = 2_000;
 
 const notDrained: Failure = { code: 'connection_reset', message: 'The connection still holds a part of a request.' };
 
-/**
- * One request on one connection, as a handler for undici's `dispatch`. The exchange ends at the deadline at the latest.
- */
+/** One request on one connection, as a handler for undici's `dispatch`. Ends at the deadline at the latest. */
 export class Exchange {
   isWritten = false;
   /** The connection ended before the request was written, or before the first byte of a response arrived. */
@@ -172,8 +166,7 @@ export class Exchange {
   #expireWithin(atMostMs: number): void {
     clearTimeout(this.#timer);
     const leftMs = Math.max(0, this.#options.timeoutMs - this.#elapsedMs);
-    // Timers count whole milliseconds from the start of the event-loop iteration, so without the added 1 they fire
-    // early.
+    // Without the added 1, timers fire early: they count from the start of the event-loop iteration.
     this.#timer = setTimeout(() => afterPoll(() => this.#expire()), Math.ceil(Math.min(leftMs, atMostMs)) + 1);
   }
 

@@ -3,26 +3,16 @@ import type { AddressPolicy } from '@enterprise-api/shared/security';
 import { createConnectPacing } from './connect-pacing.ts';
 import { Connection, type ConnectionParts, ConnectionPool, createTrust } from './connection.ts';
 import { createTargets, DnsCache, type Location, type Target } from './destination.ts';
-import { type DeliveryRequest, Exchange, type SendFailure, type SendResult } from './exchange.ts';
-import { destinationBlocked, type Failure, OutageRecord } from './failures.ts';
+import { type DeliveryRequest, Exchange, type ExchangeOptions, type SendFailure, type SendResult } from './exchange.ts';
+import { destinationBlocked, type Failure } from './failures.ts';
 
-/** The sender calls these synchronously during an attempt. */
-export type SendHooks = {
-  /**
-   * Called before a connection is made, if one is needed, and right before the first byte. If this function returns
-   * `false`, the attempt ends as `not_started` and sends nothing.
-   */
-  mayStart(): boolean;
-  /** Called when the wait to connect ends and a new connection begins. Not called for a reused connection. */
-  onConnect?(): void;
-};
+/**
+ * `mayStart` is called before a connection is made, if one is needed, and right before the first byte. If it returns
+ * `false`, the attempt ends as `not_started` and sends nothing.
+ */
+export type SendHooks = Pick<ExchangeOptions, 'mayStart'>;
 
-/** Never throws or rejects, whatever a receiver, a name server or a URL does. */
-export type Sender = {
-  send(request: DeliveryRequest, hooks: SendHooks): Promise<SendResult>;
-  /** Closes every idle connection. Running requests continue to their end. */
-  close(): void;
-};
+export type Sender = ReturnType<typeof createSender>;
 
 export type SenderOptions = {
   policy: AddressPolicy;
@@ -33,10 +23,7 @@ export type SenderOptions = {
   resolver?: Resolver;
   /** Called for each request that is sent again because its reused connection ended before a response. */
   onResent?: () => void;
-  /**
-   * Called for each request that the address rules refuse, with the check that failed: URL, host name or connected
-   * address.
-   */
+  /** Called for each request that the address rules refuse, with the check that failed. */
   onBlocked?: (check: 'url' | 'name' | 'connection') => void;
 };
 
@@ -47,37 +34,38 @@ const askNameServerMs = 2_000;
  * Sends deliveries; nothing else in the worker connects to a receiver. Checks addresses twice and follows no redirects.
  * Uses no proxies, cookies or decompression. One deadline ends every request, whatever a receiver does.
  */
-export function createSender(options: SenderOptions): Sender {
-  const { policy, timeoutMs, ca, onResent = () => undefined, onBlocked = () => undefined } = options;
+export function createSender(options: SenderOptions) {
+  const { policy, ca, onBlocked } = options;
   const times = { timeout: askNameServerMs, maxTimeout: askNameServerMs, tries: 2 };
   const resolver = options.resolver ?? new Resolver(times);
   const pool = new ConnectionPool<Connection>(maxIdleConnections);
   const parts = {
+    ...options,
     targetOf: createTargets(policy),
-    timeoutMs,
-    onResent,
-    onBlocked,
     dns: new DnsCache(resolver, policy),
     pool,
     paceConnecting: createConnectPacing(),
     connection: {
       policy,
       secureContext: createTrust(ca),
-      outages: { 4: new OutageRecord(), 6: new OutageRecord() },
-      onBlocked: () => onBlocked('connection'),
+      outages: new Map(),
+      onBlocked: () => onBlocked?.('connection'),
       onClose: (connection: Connection) => pool.remove(connection),
     },
   };
   return {
-    send: (request, hooks) => new Transmission(parts, request, hooks).run(),
-    close: () => {
+    /** Never throws or rejects, whatever a receiver, a name server or a URL does. */
+    send: (request: DeliveryRequest, hooks: SendHooks): Promise<SendResult> =>
+      new Transmission(parts, request, hooks).run(),
+    /** Closes every idle connection. Running requests continue to their end. */
+    close: (): void => {
       pool.destroyAll();
       resolver.cancel();
     },
   };
 }
 
-type TransmissionParts = Required<Pick<SenderOptions, 'timeoutMs' | 'onResent' | 'onBlocked'>> & {
+type TransmissionParts = Pick<SenderOptions, 'timeoutMs' | 'onResent' | 'onBlocked'> & {
   targetOf: (url: string) => Target | null;
   dns: DnsCache;
   pool: ConnectionPool<Connection>;
@@ -96,9 +84,7 @@ class Transmission {
   #location: Location | undefined;
   #dnsMs = 0;
   #startedAt = 0;
-  /**
-   * The result of a reused connection that ended after the request was written. The receiver may have seen the request.
-   */
+  /** The result of a reused connection that ended after the request was written: the receiver may have seen it. */
   #ended: SendResult | undefined;
 
   constructor(parts: TransmissionParts, request: DeliveryRequest, hooks: SendHooks) {
@@ -110,7 +96,7 @@ class Transmission {
   async run(): Promise<SendResult> {
     const target = this.#parts.targetOf(this.#request.url);
     if (target !== null) return this.#send(target, await this.#findKept(target));
-    this.#parts.onBlocked('url');
+    this.#parts.onBlocked?.('url');
     return failed(destinationBlocked, 0);
   }
 
@@ -152,7 +138,7 @@ class Transmission {
     const { pool, paceConnecting, connection, onBlocked, onResent } = this.#parts;
     const location = await this.#locate(target.host);
     if (!location.ok) {
-      if (location.failure === destinationBlocked) onBlocked('name');
+      if (location.failure === destinationBlocked) onBlocked?.('name');
       const sinceMs = this.#ended === undefined ? this.#dnsMs : performance.now() - this.#startedAt;
       return failed(location.failure, sinceMs, this.#dnsMs);
     }
@@ -162,9 +148,8 @@ class Transmission {
       const kept = pool.acquire(target.origin, location.addresses);
       if (kept !== undefined) return this.#send(target, kept);
     }
-    if (this.#leftMs === 0 || !this.#hooks.mayStart()) return this.#ended ?? notStarted;
-    if (this.#ended === undefined) this.#hooks.onConnect?.();
-    else onResent();
+    if (this.#leftMs === 0 || !this.#hooks.mayStart()) return this.#ended ?? { kind: 'not_started' };
+    if (this.#ended !== undefined) onResent?.();
     const route = { ...target, addresses: location.addresses };
     const { result } = await this.#exchange(new Connection(route, Math.round(this.#dnsMs), connection), target);
     return result.kind === 'not_started' ? (this.#ended ?? result) : result;
@@ -191,8 +176,6 @@ class Transmission {
     return this.#ended === undefined ? timeoutMs : Math.max(0, this.#startedAt + timeoutMs - performance.now());
   }
 }
-
-const notStarted: SendResult = { kind: 'not_started' };
 
 function failed(failure: Failure, durationMs: number, dnsMs: number | null = null): SendFailure {
   const dns_ms = dnsMs === null ? null : Math.round(dnsMs);

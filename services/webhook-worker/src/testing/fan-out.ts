@@ -44,10 +44,15 @@ export function fanOutOf(db: Database, process: TestProcess) {
         void parked.push({ ...event, event_id: fromPublicId('evt', event.event_id) ?? '' }),
     } as unknown as Logger,
     metrics: createWorkerMetrics(undefined),
-    onLeftInOutbox: () => {
-      left += 1;
+    onRelayError: (error) => {
+      throw error;
     },
   });
+  const { wake } = fanOut.relay;
+  fanOut.relay.wake = () => {
+    left += 1;
+    wake();
+  };
   return {
     fanOut,
     accepted,

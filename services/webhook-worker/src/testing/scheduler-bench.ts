@@ -11,7 +11,6 @@ afterEach(() => {
 
 interface Running {
   lease: Lease;
-  connects(): void;
   /** The attempt ends, after the last byte of an answer or without one. */
   end(isAnswered?: boolean): Promise<void>;
 }
@@ -31,15 +30,13 @@ export function schedulerBench(
     permits: settings.permits ?? 10,
     concurrency: settings.concurrency ?? 3,
     startWithinMs: 10_000,
-    organizationsAboveShare: () => settings.aboveShare ?? [],
     pauses: settings.pauses ?? { isAllPaused: false, organizationIds: new Set() },
   });
   scheduler.connect({
-    deliver: (lease, connects) => {
+    deliver: (lease) => {
       const done = Promise.withResolvers<boolean>();
       const attempt = {
         lease,
-        connects,
         end: async (isAnswered = true) => {
           running.delete(attempt);
           done.resolve(isAnswered);
@@ -52,6 +49,7 @@ export function schedulerBench(
       return done.promise;
     },
     release: (leases) => released.push(...leases),
+    organizationsAboveShare: () => settings.aboveShare ?? [],
     refillNeeded: () => {
       refills += 1;
     },

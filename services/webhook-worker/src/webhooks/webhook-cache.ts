@@ -1,6 +1,9 @@
+import { webhookSecretContext } from '@enterprise-api/shared/contracts';
+import type { Database } from '@enterprise-api/shared/ledger';
 import { BoundedMap, type Clock, MicroBatcher } from '@enterprise-api/shared/runtime';
-import { type SigningKey, signingKey } from '@enterprise-api/shared/security';
-import type { WebhookRow } from './queries.ts';
+import { type SecretBox, type SigningKey, signingKey } from '@enterprise-api/shared/security';
+import type { WorkerMetrics } from '../metrics.ts';
+import { findWebhooks, type WebhookRow } from './queries.ts';
 
 /** Contains the decrypted secrets as signing keys, so that attempts need not create them. */
 export interface WebhookConfig {
@@ -16,25 +19,19 @@ export interface WebhookConfig {
 }
 
 export interface WebhookCacheOptions {
-  find: (ids: string[]) => Promise<WebhookRow[]>;
-  /**
-   * Decrypts a secret of a webhook.
-   *
-   * @throws when none of the configured encryption keys fits
-   */
-  open: (sealed: string, webhook: Pick<WebhookRow, 'id' | 'organization_id'>) => string;
+  db: Database;
+  box: Pick<SecretBox, 'open'>;
   clock: Clock;
-  onUnreadableSecret: (webhookId: string) => void;
+  metrics: Pick<WorkerMetrics, 'unreadableSecrets'>;
 }
 
 /** If a notification is lost, the change takes effect within this time. */
 const keptForMs = 5_000;
-const maxEntries = 10_000;
 
 /** Caches the webhooks of this worker. One statement serves all look-ups of one event-loop iteration. */
 export class WebhookCache {
   readonly #options: WebhookCacheOptions;
-  readonly #entries = new BoundedMap<string, { config: WebhookConfig; loadedAt: number }>(maxEntries);
+  readonly #entries = new BoundedMap<string, { config: WebhookConfig; loadedAt: number }>();
   readonly #lookUps: MicroBatcher<string, Map<string, WebhookRow>>;
   /** Counts invalidations, because the cache must not keep a row that was read before one. */
   #invalidations = 0;
@@ -42,14 +39,12 @@ export class WebhookCache {
   constructor(options: WebhookCacheOptions) {
     this.#options = options;
     this.#lookUps = new MicroBatcher({
-      run: async (ids: string[]) => new Map((await options.find([...new Set(ids)])).map((row) => [row.id, row])),
+      run: async (ids: string[]) =>
+        new Map((await findWebhooks(options.db, [...new Set(ids)])).map((row) => [row.id, row])),
     });
   }
 
-  /**
-   * Returns the webhook at this version or a newer one, or null if the webhook does not exist. Returns no promise if
-   * the webhook is cached.
-   */
+  /** Returns the webhook at this version or a newer one, or null. Returns no promise if the webhook is cached. */
   get(webhookId: string, atLeastVersion: number): WebhookConfig | Promise<WebhookConfig | null> {
     const entry = this.#entries.get(webhookId);
     const isUsable =
@@ -83,35 +78,26 @@ export class WebhookCache {
     if (!row) return null;
     const known = this.#entries.get(webhookId)?.config;
     // Decrypting secrets costs more than reading the row, so an unchanged webhook keeps its keys.
-    const config = known?.version === row.version && known.keys?.previous == null ? known : this.#toConfig(row);
+    const config =
+      known?.version === row.version && known.keys?.previous == null ? known : configOf(row, this.#openKeys(row));
     if (this.#invalidations === invalidationsBefore) this.#entries.set(webhookId, { config, loadedAt });
     return config;
   }
 
-  #toConfig(row: WebhookRow): WebhookConfig {
-    return {
-      id: row.id,
-      organizationId: row.organization_id,
-      url: row.url,
-      hostKey: hostKeyOf(row.organization_id, row.url),
-      state: row.state,
-      version: row.version,
-      keys: this.#openKeys(row),
-    };
-  }
-
   #openKeys(row: WebhookRow): SigningKeys | null {
-    const { open, clock, onUnreadableSecret } = this.#options;
+    const { box, clock, metrics } = this.#options;
     // A deleted webhook's secret is erased, so the worker sends nothing.
     if (row.secret_sealed === null) return null;
+    const open = (sealed: string) => signingKey(box.open(sealed, webhookSecretContext(row.organization_id, row.id)));
     try {
-      const current = signingKey(open(row.secret_sealed, row));
+      const current = open(row.secret_sealed);
       const previousFor = row.previous_secret_for_ms ?? 0;
       if (row.previous_secret_sealed === null || previousFor <= 0) return { current, previous: null };
-      const key = signingKey(open(row.previous_secret_sealed, row));
+      const key = open(row.previous_secret_sealed);
       return { current, previous: { key, expiresAt: clock.now() + previousFor } };
     } catch {
-      onUnreadableSecret(row.id);
+      // None of the configured encryption keys fits.
+      metrics.unreadableSecrets.inc();
       return null;
     }
   }
@@ -122,6 +108,11 @@ export type SigningKeys = {
   /** The secret before the last rotation. `expiresAt` is the end of its use, in milliseconds since 1970. */
   previous: { key: SigningKey; expiresAt: number } | null;
 };
+
+function configOf(row: WebhookRow, keys: SigningKeys | null): WebhookConfig {
+  const { id, organization_id: organizationId, url, state, version } = row;
+  return { id, organizationId, url, hostKey: hostKeyOf(organizationId, url), state, version, keys };
+}
 
 /**
  * The organization, and the host name or IP literal of the URL. Excludes the port, because one machine has many ports

@@ -22,28 +22,15 @@ export interface Input {
   ifMatch: IfMatch | null;
   lastEventId: string | null;
   idempotencyKey: string | null;
-  /**
-   * The value of `X-Actor`: on whose behalf an internal caller acts. Null without the header and on the public
-   * listener.
-   */
+  /** `X-Actor`: on whose behalf an internal caller acts. Null on the public listener. */
   onBehalfOf: string | null;
 }
 
+const noHeaders = { ifMatch: null, lastEventId: null, idempotencyKey: null, onBehalfOf: null };
 /** The input of a route that reads nothing. */
-export const noInput: Input = {
-  query: undefined,
-  body: undefined,
-  json: undefined,
-  ifMatch: null,
-  lastEventId: null,
-  idempotencyKey: null,
-  onBehalfOf: null,
-};
+export const noInput: Input = { query: undefined, body: undefined, json: undefined, ...noHeaders };
 
-/**
- * Reads the parts that a route declares. Body problems (415, 413) come first, then one 400 that lists every invalid
- * part.
- */
+/** Reads the parts that a route declares. Body problems (415, 413) come first, then one 400 lists all invalid parts. */
 export async function readInput<Access>(
   request: Request,
   context: RequestContext,
@@ -99,9 +86,7 @@ function readIfMatch({ headers }: Request): Parsed<IfMatch | null> {
     : { ok: true, value };
 }
 
-/**
- * Reads a header of visible ASCII characters. Reads each line separately, because a joined value hides repeated lines.
- */
+/** Reads a header of visible ASCII characters, each line separately: a joined value hides repeated lines. */
 function readVisible({ headersDistinct }: Request, name: string, maxLength: number): Parsed<string | null> {
   const values = headersDistinct[name.toLowerCase()];
   if (values === undefined) return none;

@@ -32,9 +32,7 @@ export function isApiPath(path: string): boolean {
   return isAtOrBelow(path, '/v1') || isAtOrBelow(path, '/scim/v2');
 }
 
-/**
- * Whether errors for this target have SCIM's shape. Decodes a refused path leniently to see which API the client meant.
- */
+/** Whether errors have SCIM's shape. Decodes a refused path leniently to see which API the client meant. */
 export function isScimTarget({ path, refusal }: RequestTarget): boolean {
   if (refusal === null) return isAtOrBelow(path, '/scim/v2');
   const visible = path.replace(/%([2-7][0-9a-f])/gi, (_, digits: string) => characterOf(digits));

@@ -1,6 +1,5 @@
-import { anyJsonSchema, errorCatalogue, eventDataSchema } from '@enterprise-api/shared/contracts';
+import { errorCatalogue } from '@enterprise-api/shared/contracts';
 import type { Response } from 'express';
-import { z } from 'zod';
 import { isScimTarget } from '../parsing/request-target.ts';
 import { isProblem, type Problem } from '../problem.ts';
 import { problemBody, problemHeaders, scimProblemBody } from '../problem-answer.ts';
@@ -22,43 +21,35 @@ type SendableAnswer = Omit<Answer, 'body'> & { readonly body: string | Buffer | 
 
 export type Renderer = (response: Response, outcome: unknown) => Answer;
 
-/** @param check validates the answer against its schema instead of only removing undeclared fields */
+/**
+ * @param check validates answers against their schema, which refuses undeclared fields. The tests check every route, so
+ *   that a column selected by mistake never leaves the process.
+ */
 export function createRenderer<Access>(route: Route<Access>, check: boolean): Renderer {
-  const { method, path, response: schema, status, streams } = route;
-  if (schema === undefined) {
-    return (response, outcome) => {
-      if (isProblem(outcome)) return problemAnswer(response, outcome);
-      if (streams === undefined) return { status, headers: {}, body: null };
-      const streamed = outcome as Streamed;
-      // Without `X-Accel-Buffering`, nginx would buffer the stream.
-      const ofStreams = { 'Content-Type': `${streams}; charset=utf-8`, 'X-Accel-Buffering': 'no' };
-      return { status, headers: { ...ofStreams, ...streamed.headers }, body: null, streamed };
-    };
-  }
-  const picked = createPicker(schema, `${method} ${path}: response`);
-  const pick: Picker = check ? (shown) => schema.parse(shown) : picked;
+  const { response: schema, status, streams } = route;
+  const checked = (shown: unknown) => (check && schema !== undefined ? schema.parse(shown) : shown);
   return (response, outcome) => {
     if (isProblem(outcome)) return problemAnswer(response, outcome);
-    if (route.etag) return taggedAnswer(response, route, outcome as Tagged<unknown>, pick);
-    if (route.eventIds !== undefined) requestContextOf(response).eventIds = route.eventIds(outcome);
-    return jsonAnswer(status, pick(outcome), locationOf(route, outcome));
+    if (streams !== undefined) return streamedAnswer(status, streams, outcome as Streamed);
+    if (schema === undefined) return { status, headers: {}, body: null };
+    const { etag, tagged } = route.etag ? (outcome as Tagged<unknown>) : { etag: undefined, tagged: outcome };
+    if (etag !== undefined && route.method === 'GET' && isUnchanged(response.req.headers['if-none-match'], etag)) {
+      return { status: 304, headers: { ETag: etag }, body: null };
+    }
+    if (route.eventIds !== undefined) requestContextOf(response).eventIds = route.eventIds(tagged);
+    const location = route.location?.(tagged);
+    const headers = {
+      ...(location !== undefined && { Location: location }),
+      ...(etag !== undefined && { ETag: etag }),
+    };
+    return jsonAnswer(status, checked(tagged), headers);
   };
 }
 
-function taggedAnswer<Access>(
-  { req }: Response,
-  route: Route<Access>,
-  { etag, tagged }: Tagged<unknown>,
-  pick: Picker,
-): Answer {
-  if (route.method === 'GET' && isUnchanged(req.headers['if-none-match'], etag)) {
-    return { status: 304, headers: { ETag: etag }, body: null };
-  }
-  return jsonAnswer(route.status, pick(tagged), { ...locationOf(route, tagged), ETag: etag });
-}
-
-function locationOf<Access>({ location }: Route<Access>, shown: unknown): Readonly<Record<string, string>> {
-  return location === undefined ? {} : { Location: location(shown) };
+function streamedAnswer(status: number, type: string, streamed: Streamed): Answer {
+  // Without `X-Accel-Buffering`, nginx would buffer the stream.
+  const headers = { 'Content-Type': `${type}; charset=utf-8`, 'X-Accel-Buffering': 'no', ...streamed.headers };
+  return { status, headers, body: null, streamed };
 }
 
 function jsonAnswer(
@@ -124,61 +115,4 @@ export function sendJson(response: Response, body: unknown): void {
 
 export function sendProblem(response: Response, found: Problem): void {
   sendAnswer(response, problemAnswer(response, found));
-}
-
-type Picker = (value: unknown) => unknown;
-
-/**
- * Creates a function that removes undeclared fields, so that a column selected by mistake never leaves the process. It
- * does not validate, which would cost time on every request; tests validate with the same schema.
- *
- * @param place position of the schema, for the error
- * @throws at startup, for a schema whose declared fields it cannot pick
- */
-export function createPicker(schema: z.ZodType, place = 'response'): Picker {
-  if (schema instanceof z.ZodObject) return createObjectPicker(schema, place);
-  if (hasNoFields(schema) || passedOn.has(schema)) return (value) => value;
-  if (schema instanceof z.ZodArray) {
-    const pick = createPicker(schema.element as z.ZodType, `${place}[]`);
-    return (value) => (value as unknown[]).map(pick);
-  }
-  if (schema instanceof z.ZodRecord && schema.keyType instanceof z.ZodString) {
-    const pick = createPicker(schema.valueType as z.ZodType, `${place}{}`);
-    const picked = ([name, field]: [string, unknown]) => [name, pick(field)] as const;
-    // `fromEntries` defines a field even if its name is `__proto__`; an assignment would set the prototype.
-    return (value) => Object.fromEntries(Object.entries(value as Record<string, unknown>).map(picked));
-  }
-  if (schema instanceof z.ZodNullable || schema instanceof z.ZodOptional) {
-    const pick = createPicker(schema.unwrap() as z.ZodType, place);
-    return (value) => (value == null ? value : pick(value));
-  }
-  throw new Error(`${place}: cannot pick declared fields from a schema of type "${schema.def.type}".`);
-}
-
-/** Schemas of documents whose fields we do not declare. */
-const passedOn = new Set<z.ZodType>([anyJsonSchema, eventDataSchema]);
-
-const scalarTypes = new Set(['string', 'number', 'int', 'boolean', 'null', 'literal', 'enum', 'template_literal']);
-
-function hasNoFields(schema: z.ZodType): boolean {
-  if (schema instanceof z.ZodUnion) return (schema.options as z.ZodType[]).every(hasNoFields);
-  if (schema instanceof z.ZodArray) return hasNoFields(schema.element as z.ZodType);
-  return scalarTypes.has(schema.def.type);
-}
-
-function createObjectPicker({ shape, def: { catchall } }: z.ZodObject, place: string): Picker {
-  if (catchall !== undefined && !(catchall instanceof z.ZodNever)) {
-    throw new Error(`${place}: cannot pick declared fields from an object that allows any others.`);
-  }
-  const fields = Object.entries(shape).map(
-    ([name, field]) => [name, createPicker(field as z.ZodType, `${place}.${name}`)] as const,
-  );
-  return (value) => {
-    const picked: Record<string, unknown> = {};
-    for (const [name, pick] of fields) {
-      const field = (value as Record<string, unknown>)[name];
-      if (field !== undefined) picked[name] = pick(field);
-    }
-    return picked;
-  };
 }

@@ -38,14 +38,11 @@ export interface ServeOptions<Access> {
   runOnce: RunOnce;
   withDatabaseCheck: WithDatabaseCheck;
   within?: WithinDatabaseShare;
-  /** In tests: validates every answer against its schema instead of only removing undeclared fields. */
+  /** In tests: validates every answer against its schema. */
   checkResponses: boolean;
 }
 
-/**
- * Takes a request through guard → 405/404 → body, query, headers → ids → handler → answer. Passes a request for an area
- * on to that area.
- */
+/** Guard → 405/404 → body, query, headers → ids → handler → answer. Passes requests for an area on to that area. */
 export function serveRoutes<Access extends object>(options: ServeOptions<Access>): RequestHandler {
   const { table, guard, forwarder, checkResponses } = options;
   requireExists(table.routes);
@@ -82,11 +79,11 @@ export function serveRoutes<Access extends object>(options: ServeOptions<Access>
 
 const anyone = {};
 
+/** `ids` is null if an id in the path is malformed. */
 interface Call<Access> {
   context: RequestContext;
   access: Access;
   route: Route<Access>;
-  /** Null if an id in the path is malformed. */
   ids: Record<string, string> | null;
   input: Input;
 }

@@ -4,7 +4,6 @@ import { setImmediate as afterPolling } from 'node:timers/promises';
 import type { Logger } from '@enterprise-api/shared/runtime';
 import { canonicalAddress, cidrContains } from '@enterprise-api/shared/security';
 import { addressBucket } from './client-address.ts';
-import { noteAnswer } from './connection-state.ts';
 import { refuseMalformed } from './malformed-request.ts';
 
 export interface Listener {
@@ -84,13 +83,12 @@ function createHttpServer(handle: RequestListener, limits: ListenerLimits, log: 
     requestTimeout: limits.requestMs,
     keepAliveTimeout: limits.keepAliveMs,
     connectionsCheckingInterval: limits.checkEveryMs,
-    maxHeaderSize: 16 * 1_024,
     // The application refuses requests without Host: its answer has a request id and an error body.
     requireHostHeader: false,
   });
   // Only the body's reader sends `100 Continue`, because a refusal must precede the body. An unknown expectation is no
   // reason to refuse a request (RFC 9110, section 10.1.1).
-  for (const event of ['request', 'checkContinue', 'checkExpectation']) server.on(event, noteAnswer).on(event, handle);
+  for (const event of ['request', 'checkContinue', 'checkExpectation']) server.on(event, handle);
   server.setTimeout(limits.silentMs);
   server.on('clientError', (error, socket: Socket) => refuseMalformed(error, socket, log));
   return server;

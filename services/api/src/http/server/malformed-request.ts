@@ -4,10 +4,9 @@ import { errorCatalogue } from '@enterprise-api/shared/contracts';
 import type { Logger } from '@enterprise-api/shared/runtime';
 import { problem } from '../problem.ts';
 import { problemBody } from '../problem-answer.ts';
-import { isNextAnswer } from './connection-state.ts';
 import { closeLingering, type LingerLimits } from './lingering-close.ts';
 import { hasOwnTimeLimits } from './own-time-limits.ts';
-import { requestIdOf } from './request-context.ts';
+import { latestAnswers, requestIdOf } from './request-context.ts';
 
 /**
  * A client whose request timed out gets little time to read the 408. Only ending our side would not suffice. Node.js
@@ -45,4 +44,17 @@ export function refuseMalformed(error: NodeJS.ErrnoException, socket: Socket, lo
   socket.write(`${head.join('\r\n')}\r\n\r\n${body}`);
   closeLingering(socket, isTooSlow ? afterTimeout : undefined);
   log.info({ request_id: requestId, status, reason }, 'malformed HTTP request');
+}
+
+/**
+ * Whether bytes written to the connection now would answer the client's latest request. Otherwise the client would take
+ * them for part of an earlier answer.
+ */
+function isNextAnswer(socket: Socket): boolean {
+  const response = latestAnswers.get(socket);
+  if (response === undefined || response.writableFinished) return true;
+  // Node.js assigns the connection to one answer at a time. The latest answer is still waiting for earlier ones to end.
+  if (response.socket === null) return false;
+  const isInBody = !response.req.complete;
+  return response.writableEnded || (isInBody && !response.headersSent);
 }

@@ -1,18 +1,21 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { UsageArea } from '@enterprise-api/shared/contracts';
 import {
   type Clock,
+  type Counter,
+  type Histogram,
   isSafeRequestId,
+  type Logger,
   newUuid,
   type PublicId,
   toPublicId,
   type Uuid,
 } from '@enterprise-api/shared/runtime';
-import { parseTraceparent, type Span, type Tracing } from '@enterprise-api/shared/tracing';
+import { parseTraceparent, type Span, type Tracing, traceIdOf } from '@enterprise-api/shared/tracing';
 import type { RequestHandler, Response } from 'express';
 import { type RequestTarget, readTarget } from '../parsing/request-target.ts';
-import { type ReportOptions, reportRequest } from './request-report.ts';
-import { startRequestSpan } from './request-span.ts';
+import { endRequestSpan, knownMethods, startRequestSpan } from './request-span.ts';
 import { securityHeaders } from './security-headers.ts';
 
 export interface RequestContext {
@@ -49,8 +52,16 @@ export interface Caller {
   isRefused?: boolean;
 }
 
-export interface RequestContextOptions extends ReportOptions {
+export interface RequestContextOptions {
   clock: Clock;
+  log: Logger;
+  listener: 'public' | 'internal';
+  metrics: {
+    requests: Pick<Counter, 'inc'>;
+    durations: Pick<Histogram, 'observe'>;
+    errors: Pick<Counter, 'inc'>;
+  };
+  usage: { count: (context: RequestContext, caller: Caller) => void };
   /** While the process is stopping, every answer closes its connection. */
   life: { readonly stopping: boolean };
   /** Whether a request to this path continues its incoming trace, because one of our services sends it. */
@@ -62,6 +73,9 @@ export interface RequestContextOptions extends ReportOptions {
 export class HostHeaderError extends Error {
   override readonly name = 'HostHeaderError';
 }
+
+/** The answer to the newest request of each connection. */
+export const latestAnswers = new WeakMap<Socket, ServerResponse>();
 
 /**
  * The first middleware. Gives every request an id and a context, and reports the request after its end. Then refuses
@@ -84,7 +98,8 @@ export function attachRequestContext(options: RequestContextOptions): RequestHan
       bytesOut: 0,
     };
     response.locals.requestContext = context;
-    response.once('close', () => reportRequest(context, response, clock.monotonic() - context.startedAtMs, options));
+    latestAnswers.set(request.socket, response);
+    response.once('close', () => reportRequest(context, response, options));
     const hosts = request.headersDistinct.host?.length ?? 0;
     const isRefused = hosts > 1 || (hosts === 0 && request.httpVersion === '1.1');
     next(isRefused ? new HostHeaderError() : undefined);
@@ -99,6 +114,53 @@ function traceOf(request: IncomingMessage, path: string, { tracing, continuesTra
   // If this process records no spans, it still passes on a trace that one of our services sent.
   return { span, traceparent: span?.traceparent ?? (continues ? given : undefined) };
 }
+
+const quietRoutes = new Set(['/healthz', '/readyz', '/metrics']);
+
+/** Counts and logs a request after its answer was sent or its client hung up. */
+function reportRequest(context: RequestContext, response: Response, options: RequestContextOptions): void {
+  const { clock, log, listener, metrics, usage } = options;
+  const { route, caller, errorCode, span } = context;
+  const { method } = response.req;
+  const [status, aborted] = [response.statusCode, !response.writableFinished];
+  const durationMs = clock.monotonic() - context.startedAtMs;
+  // Clients may invent methods, and the number of label values must stay bounded.
+  const labels = { listener, method: knownMethods.has(method) ? method : 'other', route };
+  metrics.requests.inc({ ...labels, status });
+  metrics.durations.observe(labels, durationMs / 1_000);
+  if (errorCode !== undefined) metrics.errors.inc({ listener, code: errorCode });
+  if (caller !== undefined) usage.count(context, caller);
+  if (span !== undefined) endRequestSpan(span, context, { method, status, aborted });
+  // Probes and scrapes repeat every few seconds; the log only shows failed ones.
+  const level = quietRoutes.has(route) && errorCode === undefined ? 'debug' : 'info';
+  if (log.isLevelEnabled(level)) log[level](fieldsOf(context, response, durationMs), 'request');
+}
+
+/** Lists fields explicitly: headers, bodies and queries may hold secrets. The log leaves out what is undefined. */
+function fieldsOf(context: RequestContext, { req, statusCode, writableFinished }: Response, durationMs: number) {
+  const { caller, traceparent, upstreamMs } = context;
+  const [path = ''] = req.originalUrl.split('?', 1);
+  return {
+    request_id: context.requestId,
+    method: req.method,
+    path: path.slice(0, maxLoggedPath),
+    route: context.route,
+    status: statusCode,
+    duration_ms: Number(durationMs.toFixed(1)),
+    aborted: writableFinished ? undefined : true,
+    area: caller?.area,
+    upstream_status: context.upstreamStatus,
+    upstream_ms: upstreamMs && Number(upstreamMs.toFixed(1)),
+    event_ids: context.eventIds,
+    trace_id: traceparent && traceIdOf(traceparent),
+    error_code: context.errorCode,
+    organization_id: caller?.key && toPublicId('org', caller.key.organization.id),
+    key_id: caller?.key && toPublicId('key', caller.key.id),
+    client_address: caller?.address,
+  };
+}
+
+const maxLoggedPath = 200;
 
 export function requestContextOf(response: Response): RequestContext {
   return response.locals.requestContext as RequestContext;

@@ -1,5 +1,4 @@
 import {
-  deliveryHeaders,
   type EventType,
   eventBodyExample,
   eventBodyJsonSchema,
@@ -8,6 +7,7 @@ import {
   eventTypes,
 } from '@enterprise-api/shared/contracts';
 import { version } from '@enterprise-api/shared/runtime';
+import { deliveryHeaders } from '@enterprise-api/shared/security';
 import { codeBlock, type Html, html, jsonBlock } from '../html.ts';
 import type { NavigationGroup, Page } from '../layout.ts';
 import { renderMarkdown } from '../markdown.ts';
