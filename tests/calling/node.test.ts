@@ -5,7 +5,7 @@ import { describe, expect, it } from '@jest/globals';
 import { describePrograms } from './describe-programs.ts';
 import { readPagePrograms, runBySuites } from './programs.ts';
 
-describePrograms('Node.js', ['The SDK', 'fetch', 'got.mjs', 'undici.mjs'], {
+describePrograms('Node.js', ['The SDK', 'fetch.mjs', 'got.mjs', 'undici.mjs'], {
   fileName: 'program.mjs',
   command: process.execPath,
   args: [],

@@ -24,9 +24,9 @@ export function readProgram(name: string): string {
 
 /** The programs that the suites of this folder run, the last five with packages that only TEST_DOWNLOADS=1 fetches. */
 export const runBySuites = {
-  page: ['curl', 'The SDK', 'fetch', 'Python', 'Go'],
+  page: ['curl', 'The SDK', 'Python', 'Go'],
   files: [
-    ['got.mjs', 'undici.mjs'],
+    ['fetch.mjs', 'got.mjs', 'undici.mjs'],
     ['with_requests.py', 'with_urllib3.py', 'with_httpx.py'],
     ['HttpClient.java'],
     ['axios.mjs', 'go-retryablehttp.go', 'resty.go', 'OkHttp.java', 'reqwest.rs'],
