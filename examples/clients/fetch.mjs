@@ -9,8 +9,9 @@ async function call(method, path, body) {
     'content-type': 'application/json',
     'idempotency-key': randomUUID(),
   };
+  const options = { method, headers, body: body && JSON.stringify(body) };
   for (let repetitions = 4; ; repetitions--) {
-    const answer = await fetch(API + path, { method, headers, body: body && JSON.stringify(body) });
+    const answer = await fetch(API + path, options);
     if (answer.ok) return await answer.json();
     const { error } = await answer.json();
     const isTemporary = answer.status === 429 || answer.status === 503;
