@@ -47,6 +47,8 @@ describe.each(queueBackends())('a closed organization, queued on $name', (backen
       const statuses = rows.map(({ status }) => status).sort();
       return statuses.join() === 'canceled,succeeded';
     });
+    const path = `/internal/v1/organizations/${toPublicId('org', organizationId)}/deliveries?status=canceled`;
+    expect((await client.internal('GET', path)).body.data).toMatchObject([{ canceled_reason: 'organization_closed' }]);
     // An event of a producer that does not ask whether the organization exists.
     await stage.producer.emit([testEvent(organizationId)]);
     await untilOutboxIsEmpty(organizationId);

@@ -7,7 +7,8 @@ export const cancelBatchSize = 1_000;
 
 /** Reads a row `w` of `webhooks` that is disabled or deleted. */
 export const canceledReason = sql<CanceledReason>`
-  case when w.state = 'deleted' then 'webhook_deleted' else 'webhook_disabled' end`;
+  case when (select state from organizations where id = w.organization_id) <> 'active' then 'organization_closed'
+       when w.state = 'deleted' then 'webhook_deleted' else 'webhook_disabled' end`;
 
 export interface CancelOptions {
   /** The maximum number of deliveries to cancel; null cancels all. */
