@@ -61,7 +61,7 @@ export async function startProbes(options: { host: string; port: number; db: Dat
   };
 }
 
-function answerJson(response: ServerResponse, body: object, status = 200): void {
+function answerJson(response: ServerResponse, body: object, status = response.statusCode): void {
   response.statusCode = status;
   response
     .setHeader('Content-Type', 'application/json')

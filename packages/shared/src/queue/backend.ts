@@ -7,7 +7,7 @@ import {
   type QueueBaseOptions,
 } from 'bullmq';
 import { createPool } from '../ledger/database.ts';
-import { connectRedis, type RedisClientOptions } from '../redis/index.ts';
+import { connectRedis, disconnectTimeout, type RedisClientOptions } from '../redis/index.ts';
 import { redisRetryDelayMs } from '../runtime/backoff.ts';
 import { settledWithin } from '../runtime/index.ts';
 
@@ -38,7 +38,7 @@ export interface QueueBinding {
  *   far as it can
  */
 export function producerBinding(backend: QueueBackend, queue: string, isWakeUp = false): QueueBinding {
-  const redis = { enableOfflineQueue: false, maxRetriesPerRequest: 1, disconnectTimeout: 100, socketTimeout: 5_000 };
+  const redis = { enableOfflineQueue: false, maxRetriesPerRequest: 1, disconnectTimeout, socketTimeout: 5_000 };
   return backend.kind === 'postgres'
     ? bindPostgres(backend.url, 2, isWakeUp ? committedLater : {})
     : bindRedis(backend.url, queue, redis);

@@ -10,6 +10,12 @@ export type RedisClientOptions = Omit<RedisOptions, 'replyMapping' | 'himportFie
 const slotsRefreshMs = 5_000;
 
 /**
+ * How long Redis may take to close its side of a connection that we closed. A short time suffices, because we await no
+ * more answers.
+ */
+export const disconnectTimeout = 100;
+
+/**
  * Connects to the Redis that `REDIS_URL` names.
  *
  * @param options ioredis's options. `retryStrategy` applies to the whole connection, even to a Cluster's

@@ -1,8 +1,9 @@
+import { maxHeaderSize } from 'node:http';
+
 const nothing = Buffer.alloc(0);
 const headEnd = '\r\n\r\n';
 /** Number of bytes of a status line that distinguish an informational response from a final one. */
 const tellingBytes = 'HTTP/1.1 100 '.length;
-const maxHeadBytes = 16 * 1_024;
 /** Informational responses may arrive until the deadline, so their total size needs a limit. */
 const maxInformationalBytes = 1_024 ** 2;
 
@@ -58,7 +59,7 @@ export class InformationalFilter {
     let rest = bytes;
     while (rest.length > 0) {
       const end = mayBeInformational(rest) ? rest.indexOf(headEnd) : 0;
-      if (end === 0 || (end === -1 && rest.length > maxHeadBytes)) {
+      if (end === 0 || (end === -1 && rest.length > maxHeaderSize)) {
         this.#isArmed = false;
         this.#held = nothing;
         return rest;

@@ -1,13 +1,7 @@
-import { connectRedis, connectSubscriber, type RedisSubscriber } from '../../redis/index.ts';
+import { connectRedis, connectSubscriber, disconnectTimeout, type RedisSubscriber } from '../../redis/index.ts';
 import { redisRetryDelayMs } from '../../runtime/backoff.ts';
 import type { ChangeFeed } from './change-feed.ts';
 import { changeChannel, deliverChange } from './message.ts';
-
-/**
- * How long Redis may take to close its side of a connection that we closed. A short time suffices, because we await no
- * more answers.
- */
-const disconnectTimeout = 100;
 
 export function createRedisFeed(url: string, onError: (error: Error) => void): ChangeFeed {
   const publisher = connectRedis(url, {
