@@ -1,10 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { AuditEntry, Delivery, InspectedWebhook, Sending, Stats } from '@enterprise-api/shared/contracts';
+import type { AuditEntry, Delivery, Erasure, InspectedWebhook, Sending, Stats } from '@enterprise-api/shared/contracts';
 import { createJobProducer, selectQueueBackend } from '@enterprise-api/shared/queue';
 import { fromPublicId, newUuid, toPublicId } from '@enterprise-api/shared/runtime';
-import { type GuardedProcess, sendRequest, testInternalSecret, testKeyRing, until } from '@enterprise-api/testkit';
+import {
+  type GuardedProcess,
+  sendRequest,
+  testEvent,
+  testInternalSecret,
+  testKeyRing,
+  until,
+} from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
 import { type CliStage, openCliStage } from './stage.ts';
@@ -173,6 +180,42 @@ describe('enterprise-api ops with settings that are not those of production', ()
     const command = await stage.cli.start(['ops', 're-encrypt'], { env });
     const { code } = await command.exited;
     expect({ code, output: command.lines.join('\n') }).toEqual({ code: 0, output: expect.stringContaining('0 left') });
+  });
+});
+
+describe('enterprise-api ops erase', () => {
+  it('reads the subject from standard input, shows no subject, and its export is applied with the services stopped', async () => {
+    const { organizationId } = stage.customer;
+    const subject = 'con_of ada';
+    await stage.customer.emit([testEvent(organizationId, { data: { consultation_id: subject } })]);
+    const erase = (...args: string[]) => ['ops', 'erase', organizationId, ...args];
+    const dry = await stage.cli.json<Erasure>(erase('--subject', '--dry-run'), { input: `${subject}\n` });
+    expect(dry).toMatchObject({ id: null, counts: { events: 1 } });
+    const erasure = await stage.cli.json<Erasure>(erase('--subject', '--reason', 'T-1'), { input: subject });
+    const shown = await ops('erasures', 'show', erasure.id ?? '');
+    expect(shown.stdout).toMatch(/state\s+running/);
+    const listed = await ops('erasures', 'list', '--running');
+    const exported = await ops('erasures', 'export');
+    expect([shown, listed, exported].map(({ stdout }) => stdout).join()).not.toContain('ada');
+    const file = join(stage.cli.configFolder, 'erasures.jsonl');
+    writeFileSync(file, exported.stdout);
+    const env = { DATABASE_URL: stage.stage.databaseUrl };
+    const applied = await stage.cli.run(['ops', 'erasures', 'apply', file], { env });
+    expect(applied).toMatchObject({ code: 0, stdout: expect.stringContaining('1 events erased') });
+    const events = await stage.customer.call('GET', '/v1/events');
+    expect(events.body.data).toContainEqual(expect.objectContaining({ data: null, erased_at: expect.any(String) }));
+  });
+
+  it('erases nothing without exactly one selection, or without consent', async () => {
+    const { organizationId } = stage.customer;
+    expect(await ops('erase', organizationId)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('exactly one'),
+    });
+    expect(await ops('erase', organizationId, '--all')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('Nothing was erased'),
+    });
   });
 });
 

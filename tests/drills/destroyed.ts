@@ -8,6 +8,10 @@ export interface Destroyed {
   accepted: readonly AcceptedEvent[];
   /** Ids of deliveries that arrived and were answered 200. */
   delivered: ReadonlySet<string>;
+  /** The id of an event that was erased behind the restore point. */
+  erased: string;
+  /** The export of its erasure. */
+  exported: string;
   customer: ApiCustomer;
   /** Of the webhook at `/hook`. */
   secret: string;

@@ -15,6 +15,7 @@ import { sql } from 'kysely';
 import { conclude, type Finding, untilSettled } from '../faults/finding.ts';
 import { type FaultStage, openFaultStage, quickLeases } from '../faults/stage.ts';
 import { type Destroyed, idempotentWebhook, later } from './destroyed.ts';
+import { applyExport, checkErased, emitErasable, eraseAndExport } from './erased.ts';
 import { followList } from './event-list.ts';
 import { startLoad } from './load.ts';
 import { checkRestored } from './restored.ts';
@@ -53,13 +54,14 @@ export async function restoreToPoint(size: RestoreDrill, startRedis: () => Promi
   await using restored = await startRestored(archive, destroyed.backup);
   const recoveredAt = performance.now();
   await using db = createDatabase({ url: restored.url, applicationName: 'drill', poolSize: 2 });
-  const applied = await migrate(restored.url);
+  const migrated = await migrate(restored.url);
   // Positions that were given behind the restore point must not be given again: lists would go on behind new events.
   await sql`select setval('event_positions', nextval('event_positions') + 1000000000)`.execute(db);
   await using empty = await startRedis();
   const places = { DATABASE_URL: restored.url, REDIS_URL: empty.url };
   const onRestored: FaultStage = { ...stage, db, startApi: (own) => stage.startApi({ ...places, ...own }) };
   onRestored.startWorker = (own) => stage.startWorker({ ...places, ...own });
+  const applied = await applyExport(restored.url, destroyed.exported);
   const keyless = await withoutItsKeys(onRestored, destroyed);
   state.isDestroyed = true;
   const [api] = await Promise.all([onRestored.startApi(), onRestored.startWorker()]);
@@ -77,10 +79,13 @@ export async function restoreToPoint(size: RestoreDrill, startRedis: () => Promi
     'recovery of the database (ms)': Math.round(recoveredAt - startedAt),
   };
   const waiting = new Set(arrived.filter(({ path }) => path === later).map(({ publicEventId }) => publicEventId));
-  return await conclude(onRestored, count * 2, figures, {
+  // The pending delivery of the erased event is canceled.
+  return await conclude(onRestored, count * 2 - 1, figures, {
     [`${lost} events from before the restore point are lost`]: lost === 0,
     'a delivery that was pending did not arrive': destroyed.before.every(({ id }) => waiting.has(id)),
-    [`migrations of the same version: ${applied.join()}`]: applied.length === 0,
+    [`migrations of the same version: ${migrated.join()}`]: migrated.length === 0,
+    [`the export of erasures was applied with ${applied}`]: applied === 0,
+    ...(await checkErased(customer, destroyed.erased)),
     ...keyless,
     ...checks,
   });
@@ -107,6 +112,7 @@ async function runAndDestroy(stage: FaultStage, { eventsPerSecond, events }: Res
   const { secret } = await customer.createWebhook(stage.url(), fields);
   await customer.createWebhook(stage.url(later), fields);
   const keyed = await idempotentWebhook(customer, stage.url('/keyed'));
+  const erased = await emitErasable(customer);
   await using load = startLoad(api.internalUrl, customer, eventsPerSecond);
   const untilAccepted = (count: number) =>
     until(`${count} accepted`, () => load.accepted.length, { holds: (found) => found >= count, withinMs: 60_000 });
@@ -117,6 +123,7 @@ async function runAndDestroy(stage: FaultStage, { eventsPerSecond, events }: Res
   const before = [...load.accepted];
   await sql`select pg_create_restore_point(${restorePoint})`.execute(stage.db);
   await untilAccepted(load.accepted.length + events.behind);
+  const exported = await eraseAndExport(customer);
   const cursorBehind = (await followList(customer)).cursor;
   await keeping.archive();
   for (const service of [api, worker]) service.kill('SIGKILL');
@@ -126,7 +133,8 @@ async function runAndDestroy(stage: FaultStage, { eventsPerSecond, events }: Res
   const { accepted } = load;
   const cursors = { before: cursorBefore, behind: cursorBehind };
   const at = Date.now();
-  return { backup, before, accepted, delivered, customer, secret, keyed, cursors, at } satisfies Destroyed & {
+  const emitted = { before, accepted, delivered, erased, exported };
+  return { backup, ...emitted, customer, secret, keyed, cursors, at } satisfies Destroyed & {
     backup: BaseBackup;
   };
 }

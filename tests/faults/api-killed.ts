@@ -1,4 +1,4 @@
-import { type Fleet, inParallel, startFleet, until } from '@enterprise-api/testkit';
+import { type Fleet, inParallel, startFleet, storedKey, until } from '@enterprise-api/testkit';
 import { conclude, type Finding, untilSettled } from './finding.ts';
 import { apiEvent, post } from './load.ts';
 import { type FaultStage, openFaultStage, type Stores } from './stage.ts';
@@ -31,7 +31,7 @@ export async function killApis(stores: Stores, size: ApiKills): Promise<Finding>
     kills: fleet.kills.length,
     events: events.length,
     written: written.length,
-    missing: [...writes.acknowledged].filter((key) => !keys.has(key)).length,
+    missing: [...writes.acknowledged].filter((key) => !keys.has(storedKey(organizationId, key))).length,
     areEventsOfWrites: events.length === written.length && events.every((event) => ids.has(event.id)),
   });
 }

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { type FaultProxy, startFaultProxy, steadily, throughProxy } from '@enterprise-api/testkit';
+import { type FaultProxy, startFaultProxy, steadily, storedKey, throughProxy } from '@enterprise-api/testkit';
 import { conclude, type Finding, stopAll, untilSettled } from './finding.ts';
 import { apiEvent, post } from './load.ts';
 import { type FaultStage, openFaultStage, type Stores } from './stage.ts';
@@ -44,7 +44,7 @@ export async function spoilNetwork(stores: Stores, size: BadNetwork): Promise<Fi
     const { status, ms } = await post(api.internalUrl, [apiEvent(organizationId, key)]);
     emissions.statuses.add(status);
     emissions.slowestMs = Math.max(emissions.slowestMs, Math.round(ms));
-    if (status === 202) emissions.accepted.add(key);
+    if (status === 202) emissions.accepted.add(storedKey(organizationId, key));
   });
   const pauses = await spoil(stage, 'PostgreSQL', database.proxy, size);
   if (redis) pauses.push(...(await spoil(stage, 'Redis', redis.proxy, size)));
@@ -85,7 +85,7 @@ interface Run {
   emissions: Emissions;
   pauses: string[];
   badEnds: string[];
-  /** The ids of the emissions that were written. */
+  /** The stored keys of the emissions that were written. */
   written: string[];
 }
 

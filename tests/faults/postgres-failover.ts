@@ -1,6 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { toPublicId } from '@enterprise-api/shared/runtime';
-import { type PatroniCluster, type ServiceProcess, startPatroni, steadily, until } from '@enterprise-api/testkit';
+import {
+  type PatroniCluster,
+  type ServiceProcess,
+  startPatroni,
+  steadily,
+  storedKey,
+  until,
+} from '@enterprise-api/testkit';
 import { conclude, type Finding, stopAll, untilSettled } from './finding.ts';
 import { createKeyedLoad, type KeyedLoad } from './keyed-load.ts';
 import { followEvents, type ListFollower } from './list-follower.ts';
@@ -47,7 +54,7 @@ export async function changeLeader({ redisUrl }: Stores, size: PostgresFailover)
   await pause(size.beforeMs);
   await running.stop();
   await untilSettled(stage, (await keysOf(stage)).size * size.webhooks, size.settleWithinMs);
-  const gone = await forgotten(stage, load);
+  const gone = await forgotten(stage, organizationId, load);
   const again = await emitAgain(api, organizationId, gone);
   const events = (await keysOf(stage)).size;
   await untilSettled(stage, events * size.webhooks, size.settleWithinMs);
@@ -82,13 +89,13 @@ interface Forgotten {
   unknownDeliveries: number;
 }
 
-async function forgotten(stage: FaultStage, load: KeyedLoad): Promise<Forgotten> {
+async function forgotten(stage: FaultStage, organizationId: string, load: KeyedLoad): Promise<Forgotten> {
   const written = await keysOf(stage);
   const deliveries = await stage.db.selectFrom('deliveries').select('id').execute();
   const known = new Set<string>(deliveries.map(({ id }) => id));
   const sent = new Set(stage.requests.sent.map(({ deliveryId }) => deliveryId));
   return {
-    gone: [...load.accepted].filter((key) => !written.has(key)),
+    gone: [...load.accepted].filter((key) => !written.has(storedKey(organizationId, key))),
     unknownDeliveries: [...sent].filter((id) => !known.has(id)).length,
   };
 }

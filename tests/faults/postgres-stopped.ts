@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { inParallel, steadily, until } from '@enterprise-api/testkit';
+import { inParallel, steadily, storedKey, until } from '@enterprise-api/testkit';
 import { conclude, type Finding, untilSettled } from './finding.ts';
 import { apiEvent, type Posted, post } from './load.ts';
 import { type FaultStage, openFaultStage, type Stores } from './stage.ts';
@@ -61,7 +61,7 @@ export async function stopPostgres(stores: Stores, size: PostgresOutage): Promis
   await untilSettled(stage, events.length * size.webhooks, size.settleWithinMs);
   await Promise.all([...workers, api].map((service) => service.stop()));
   const written = new Set(keys.map((row) => row.key));
-  const lost = [...accepted].filter((key) => !written.has(key)).length;
+  const lost = [...accepted].filter((key) => !written.has(storedKey(organizationId, key))).length;
   return await report(stage, size, { events: events.length, twice: events.length - n, lost, refused });
 }
 

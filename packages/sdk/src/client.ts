@@ -4,6 +4,7 @@ import { createOperations } from './operations.ts';
 import { type ClientOptions, checkOptions } from './options.ts';
 import { createRequest, type Request } from './request.ts';
 import { createDeliveries } from './resources/deliveries.ts';
+import { createErasures } from './resources/erasures.ts';
 import { createEvents } from './resources/events.ts';
 import { createMe } from './resources/me.ts';
 import { createUsage } from './resources/usage.ts';
@@ -19,6 +20,7 @@ export class EnterpriseApi {
   readonly webhooks: ReturnType<typeof createWebhooks>;
   readonly deliveries: ReturnType<typeof createDeliveries>;
   readonly events: ReturnType<typeof createEvents>;
+  readonly erasures: ReturnType<typeof createErasures>;
   readonly usage: ReturnType<typeof createUsage>;
   /** Calls any path, such as a path of another service behind the API: `request('POST', '/v1/consultations', { body })`. */
   readonly request: Request;
@@ -32,6 +34,7 @@ export class EnterpriseApi {
     this.webhooks = createWebhooks(operations);
     this.deliveries = createDeliveries(operations);
     this.events = createEvents(operations, createOpenStream(settings));
+    this.erasures = createErasures(operations);
     this.usage = createUsage(operations);
     this.request = createRequest(send);
   }

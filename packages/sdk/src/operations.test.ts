@@ -31,6 +31,7 @@ const calls: Record<string, (api: EnterpriseApi) => PromiseLike<unknown>> = {
   getMe: (api) => api.me.get(),
   revokeOwnKey: (api) => api.me.revokeKey(),
   getUsage: (api) => api.usage.get(),
+  listOwnErasures: (api) => api.erasures.list().page(),
   createWebhook: (api) => api.webhooks.create({ url: 'https://example.com/', events: ['*'] }),
   listWebhooks: (api) => api.webhooks.list().page(),
   getWebhook: (api) => api.webhooks.get(id),

@@ -8,6 +8,7 @@ export type Delivery = Schemas['Delivery'];
 export type DeliveryDetail = Schemas['DeliveryDetail'];
 export type DeliveryPolicy = Schemas['DeliveryPolicy'];
 export type DeliveryStatus = Schemas['DeliveryStatus'];
+export type Erasure = Schemas['Erasure'];
 export type Event = Schemas['Event'];
 export type EventTypeEntry = Schemas['EventTypeEntry'];
 export type Me = Schemas['Me'];
@@ -34,6 +35,7 @@ export type ReplayRequest = Input<Schemas['ReplayRequest']>;
 export type ListEvents = QueryOf<'listEvents'>;
 export type ListWebhooks = QueryOf<'listWebhooks'>;
 export type ListDeliveries = QueryOf<'listDeliveries'>;
+export type ListErasures = QueryOf<'listOwnErasures'>;
 export type GetUsage = QueryOf<'getUsage'>;
 
 /** Parameters as a caller may write them: optional ones may be undefined, and times may be Dates. */

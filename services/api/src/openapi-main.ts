@@ -23,12 +23,12 @@ function bothTables() {
     horizon: undefined as never,
     limits: undefined as never,
     eventStream: undefined as never,
+    queue: undefined as never,
   };
   const parts = { config: parsed.config, databaseClock: createDatabaseClock(systemClock), ...unused };
   const more = {
     onEmitted: () => undefined,
     identityTokens: { publicKeys: [] },
-    queue: undefined as never,
     closings: { onClosed: () => undefined },
   };
   const emit = () => Promise.reject(new Error('no event is emitted here'));

@@ -12,6 +12,8 @@ import type { ApiConfig } from './config.ts';
 import { deliveryRoutes } from './deliveries/routes.ts';
 import { createDeliveryService } from './deliveries/service.ts';
 import { deliveryPolicyRoutes } from './delivery-policy/routes.ts';
+import { internalErasureRoutes, ownErasureRoutes } from './erasures/routes.ts';
+import { createErasureService } from './erasures/service.ts';
 import type { Horizon } from './event-history/horizon.ts';
 import type { RetentionLimits } from './event-history/queries.ts';
 import { eventHistoryRoutes } from './event-history/routes.ts';
@@ -50,6 +52,7 @@ export interface FeatureParts {
   databaseClock: DatabaseClock;
   horizon: Horizon;
   limits: RetentionLimits;
+  queue: QueueBackend;
 }
 
 interface PublicFeatureParts extends FeatureParts {
@@ -59,7 +62,7 @@ interface PublicFeatureParts extends FeatureParts {
 /** The features of `/v1`. */
 export function publicRoutes(parts: PublicFeatureParts) {
   const { config, history, databaseClock, eventStream } = parts;
-  const { cursors, apiKeys, webhooks, events, deliveries, redelivery } = createSharedParts(parts);
+  const { cursors, apiKeys, webhooks, events, deliveries, redelivery, erasures } = createSharedParts(parts);
   return [
     ...meRoutes({ ...config, apiKeys }),
     ...webhookRoutes(webhooks),
@@ -69,6 +72,7 @@ export function publicRoutes(parts: PublicFeatureParts) {
     ...eventStreamRoutes(eventStream),
     ...deliveryRoutes(deliveries),
     ...redeliveryRoutes(redelivery),
+    ...ownErasureRoutes(erasures),
     ...usageRoutes(createUsageService({ history, clock: databaseClock, rateLimits: config.rateLimits })),
   ];
 }
@@ -77,7 +81,6 @@ export interface InternalFeatureParts extends FeatureParts {
   onEmitted: (events: readonly WrittenEvent[]) => void;
   identityTokens: Pick<IdentityTokens, 'publicKeys'>;
   tracing?: Tracing | undefined;
-  queue: QueueBackend;
   closings: Pick<Closings, 'onClosed'>;
 }
 
@@ -87,7 +90,7 @@ export function internalRoutes(
   { emit, emitWithin }: Pick<BatchedProducer, 'emit' | 'emitWithin'>,
 ) {
   const { config, db, databaseClock, history, onEmitted, identityTokens, queue, closings } = parts;
-  const { cursors, apiKeys, webhooks, events, deliveries, redelivery } = createSharedParts(parts);
+  const { cursors, apiKeys, webhooks, events, deliveries, redelivery, erasures } = createSharedParts(parts);
   return [
     ...organizationRoutes({
       organizations: createOrganizationService({ db, cursors, deliveryPolicy: config.deliveryPolicy }),
@@ -112,6 +115,7 @@ export function internalRoutes(
         newestJobs: (...asked) => newestJobs(queue, ...asked),
       }),
     }),
+    ...internalErasureRoutes(erasures),
     ...auditRoutes(createAuditService({ history, cursors })),
     ...identityRoutes(identityTokens),
     ...eventRoutes(
@@ -128,7 +132,7 @@ export function internalRoutes(
   ];
 }
 
-function createSharedParts({ config, db, history, databaseClock, horizon, limits }: FeatureParts) {
+function createSharedParts({ config, db, history, databaseClock, horizon, limits, queue }: FeatureParts) {
   const cursors = createCursors(config.keyRing);
   const addressPolicy = createAddressPolicy({ allowedPrivateCidrs: config.allowedPrivateCidrs });
   const secretBox = createSecretBox(config.keyRing);
@@ -139,5 +143,6 @@ function createSharedParts({ config, db, history, databaseClock, horizon, limits
     webhooks: createWebhookService({ db, secretBox, addressPolicy, cursors }),
     events: createEventHistory({ db, history, cursors, horizon, limits }),
     deliveries: createDeliveryService({ db, history, cursors }),
+    erasures: createErasureService({ db, cursors, secretBox, queue }),
   };
 }

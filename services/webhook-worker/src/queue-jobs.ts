@@ -1,14 +1,21 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Database, DatabaseClock } from '@enterprise-api/shared/ledger';
 import { type JobData, type JobName, jobs } from '@enterprise-api/shared/queue';
 import type { Clock } from '@enterprise-api/shared/runtime';
 import { parseTraceparent } from '@enterprise-api/shared/tracing';
 import { type Job, UnrecoverableError } from 'bullmq';
+import type { ErasedWrites } from './erasures/queued-events.ts';
 import type { FanOut } from './fan-out/fan-out.ts';
 import { UnprocessableJobError, writeQueuedEvent } from './fan-out/write-event.ts';
 
-/** One handler per kind of job. `traceparent` is set if the job's producer sent a trace context. */
-export type JobHandlers = { [Name in JobName]: (data: JobData<Name>, traceparent?: string) => Promise<void> };
+interface JobOrigin {
+  /** When the job was added, in milliseconds since 1970. */
+  addedAt: number;
+  /** Set if the job's producer sent a trace context. */
+  traceparent: string | undefined;
+}
+
+/** One handler per kind of job. */
+export type JobHandlers = { [Name in JobName]: (data: JobData<Name>, origin: JobOrigin) => Promise<void> };
 
 /**
  * A process without capacity pauses after a job. Otherwise it would take the next job first, although another process
@@ -22,8 +29,7 @@ const noCapacityPauseMs = 20;
  * @param onFanOutError called when a fan-out failed; the relay fans out its events later
  */
 export function createJobHandlers(
-  db: Database,
-  clock: DatabaseClock,
+  writes: ErasedWrites,
   fanOut: Pick<FanOut, 'fanOutEvents' | 'leaveToRelay'>,
   onFanOutError: (error: unknown) => void,
 ): JobHandlers {
@@ -33,7 +39,7 @@ export function createJobHandlers(
   };
   return {
     fanOut: async (job) => ('event_ids' in job ? fanOutEvents(job.event_ids) : fanOut.leaveToRelay()),
-    writeEvent: async (job, traceparent) => fanOutEvents([await writeQueuedEvent(db, clock, job, traceparent)]),
+    writeEvent: async (job, origin) => fanOutEvents([await writeQueuedEvent(writes, { job, ...origin })]),
   };
 }
 
@@ -72,7 +78,8 @@ async function handleJob<Name extends JobName>(name: Name, job: Job, handlers: J
   }
   try {
     const trace = job.opts.telemetry?.metadata;
-    await handlers[name](parsed.data as JobData<Name>, trace === undefined ? undefined : parseTraceparent(trace));
+    const traceparent = trace === undefined ? undefined : parseTraceparent(trace);
+    await handlers[name](parsed.data as JobData<Name>, { addedAt: job.timestamp, traceparent });
   } catch (error) {
     if (!(error instanceof UnprocessableJobError)) throw error;
     if (error.keptData !== undefined) await job.updateData(error.keptData);

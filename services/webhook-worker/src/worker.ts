@@ -26,6 +26,7 @@ import { openTracing, tracingConfig } from '@enterprise-api/shared/tracing';
 import { type Config, leaseMs, stopWithinMs } from './config.ts';
 import { deliver } from './deliver/deliver.ts';
 import { createDispatcher } from './dispatch/dispatcher.ts';
+import { createErasureLoop, leastSettleMs } from './erasures/erasures.ts';
 import { FanOut } from './fan-out/fan-out.ts';
 import { createParkedRetries } from './fan-out/parked-events.ts';
 import { LeaseLoader } from './leases/lease-loader.ts';
@@ -140,12 +141,13 @@ async function openFoundation(config: Config, log: Logger, closers: Closers) {
   const probes = await startProbes({ host: config.WORKER_HOST, port: config.WORKER_PORT, db, ...metrics });
   // Closed after the stages, because a supervisor that gets no answer would restart a worker that stops slowly.
   closers.add('probes', probes.close);
-  return { config, log, warn, closers, db, directUrl, queue, clock, changes, metrics, tracing, probes };
+  const box = createSecretBox(config.SECRETS_ENCRYPTION_KEYS);
+  return { config, log, warn, closers, db, directUrl, queue, clock, changes, metrics, tracing, probes, box };
 }
 
 function startConsumers(foundation: Foundation, fanOut: FanOut, giveUp: (reason: Error) => void): void {
-  const { queue: backend, db, clock, log, warn, closers, metrics } = foundation;
-  const handlers = createJobHandlers(db, clock, fanOut, warn('fan-out failed; the relay will retry'));
+  const { queue: backend, clock, log, warn, closers, metrics } = foundation;
+  const handlers = createJobHandlers(foundation, fanOut, warn('fan-out failed; the relay will retry'));
   const options = { backend, handlers, log, metrics, clock, onError: warn('queue unavailable') };
   const consumers = [startConsumer('fanOut', options), startConsumer('writeEvent', options)];
   closers.add('queue consumers', () => Promise.all(consumers.map((consumer) => consumer.close())));
@@ -171,8 +173,7 @@ function buildIntake(foundation: Foundation, attempts: ReturnType<typeof buildAt
 
 function buildScheduling(foundation: Foundation) {
   const { config, warn, db, clock, metrics } = foundation;
-  const box = createSecretBox(config.SECRETS_ENCRYPTION_KEYS);
-  const webhooks = new WebhookCache({ ...foundation, box });
+  const webhooks = new WebhookCache(foundation);
   const pauses = createSendingPauses(db, warn('sending pauses not read'));
   const { WORKER_START_WITHIN: startWithinMs } = config;
   const scheduler = new Scheduler({
@@ -237,6 +238,10 @@ function startMaintenance(foundation: Foundation, pauses: Loop, fanOut: FanOut):
     'policy report': createPolicyReport(db, deliveryPolicyOf(config), warn('delivery settings not reported')),
     'secret eraser': createSecretEraser(db, warn('secrets could not be erased')),
     'shorter retention': createShorterRetention(db, warn('data past a shorter retention not removed')),
+    erasures: createErasureLoop(
+      { ...foundation, settleMs: Math.max(leastSettleMs, config.WORKER_START_WITHIN) },
+      warn('erasures not continued'),
+    ),
     retention: createRetentionLoop(directUrl, { periods: config, log }, warn('retention failed; will retry soon')),
   };
   for (const [name, loop] of Object.entries(loops)) startLoop(closers, name, loop);

@@ -4,6 +4,7 @@ import type { GlobalOptions } from '../settings/settings.ts';
 import { addAuditCommand } from './audit.ts';
 import { addCompletionCommand } from './completion.ts';
 import { addDeliveryCommands } from './deliveries.ts';
+import { addErasuresCommand } from './erasures.ts';
 import { addEventCommands } from './events.ts';
 import { addKeyCommands } from './keys.ts';
 import { addListenCommand } from './listen.ts';
@@ -33,6 +34,7 @@ export const commandModules: readonly CommandModule[] = [
   addTriggerCommand,
   addDeliveryCommands,
   addUsageCommand,
+  addErasuresCommand,
   addRequestCommand,
   addOpenCommand,
   addOrganizationCommands,

@@ -14,6 +14,7 @@ const programs = {
   retention: 'services/webhook-worker/src/retention-main.ts',
   reencrypt: 'services/api/src/reencrypt-main.ts',
   retryJobs: 'services/webhook-worker/src/retry-jobs-main.ts',
+  applyErasures: 'services/webhook-worker/src/apply-erasures-main.ts',
 } as const;
 
 /** This file's folder in the repository. */
@@ -31,7 +32,7 @@ interface LedgerOptions {
  * Commands that need the ledger instead of the API. They start programs of the services, which this package does not
  * contain. So the services must be installed. The programs read their settings from the environment.
  */
-export function addLedgerCommands(ops: Command, open: (options: GlobalOptions) => Context): void {
+export function addLedgerCommands(ops: Command, erasures: Command, open: (options: GlobalOptions) => Context): void {
   const help = '\nTakes DATABASE_URL and the other settings of the services from the environment.';
   const withServices = (command: Command, more: string) =>
     command
@@ -60,6 +61,17 @@ export function addLedgerCommands(ops: Command, open: (options: GlobalOptions) =
     'If the services have REDIS_URL, set it too. Without it, the command uses the queue in PostgreSQL.',
   ).action(
     action<LedgerOptions>(open, (context, { services }) => runProgram(context, programs.retryJobs, services, [])),
+  );
+  withServices(
+    erasures
+      .command('apply')
+      .description('erase again what an export names, in a restored ledger, before any service starts')
+      .argument('<file>', 'the output of export'),
+    'Services refuse to start until it has succeeded.',
+  ).action(
+    action<LedgerOptions>(open, (context, { services }, file) =>
+      runProgram(context, programs.applyErasures, services, [resolve(file)]),
+    ),
   );
 }
 

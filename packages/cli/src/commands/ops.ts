@@ -13,6 +13,7 @@ import type { CommandModule } from './index.ts';
 import { addActCommands } from './ops-act.ts';
 import { addBoardCommand } from './ops-board.ts';
 import { addDatabaseCommands } from './ops-database.ts';
+import { addErasureCommands } from './ops-erasures.ts';
 import { addLedgerCommands } from './ops-ledger.ts';
 
 type Open = (options: GlobalOptions) => Context;
@@ -29,7 +30,8 @@ export const addOpsCommands: CommandModule = (program, open) => {
   addDatabaseCommands(ops, open);
   addIds(ops, open);
   addBoardCommand(ops, open);
-  addLedgerCommands(ops, open);
+  const erasures = addErasureCommands(ops, open);
+  addLedgerCommands(ops, erasures, open);
 };
 
 function addStats(ops: Command, open: Open): void {

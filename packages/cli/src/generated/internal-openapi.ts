@@ -125,8 +125,8 @@ export interface components {
          * @description What was done.
          * @enum {string}
          */
-        AuditAction: "organization.created" | "organization.updated" | "organization.closed" | "api_key.created" | "api_key.updated" | "api_key.deleted" | "webhook.created" | "webhook.updated" | "webhook.secret_rotated" | "webhook.deleted" | "webhook.disabled" | "webhook.tested" | "webhook.replayed" | "delivery.retried" | "event.read" | "sending.paused" | "sending.resumed";
-        /** @description A change of an organization, a key, a webhook, a delivery or the sending of deliveries, or an operator who read an event: what, by whom, and when. */
+        AuditAction: "organization.created" | "organization.updated" | "organization.closed" | "api_key.created" | "api_key.updated" | "api_key.deleted" | "webhook.created" | "webhook.updated" | "webhook.secret_rotated" | "webhook.deleted" | "webhook.disabled" | "webhook.tested" | "webhook.replayed" | "delivery.retried" | "event.read" | "sending.paused" | "sending.resumed" | "erasure.requested";
+        /** @description A change of an organization, a key, a webhook, a delivery or the sending of deliveries, an erasure, or an operator who read an event: what, by whom, and when. */
         AuditEntry: {
             /** @description Id of the audit entry. */
             id: string;
@@ -143,7 +143,7 @@ export interface components {
              * @description The kind of the object that changed or was read.
              * @enum {string}
              */
-            object_type: "organization" | "api_key" | "webhook" | "delivery" | "event" | "sending";
+            object_type: "organization" | "api_key" | "webhook" | "delivery" | "event" | "sending" | "erasure";
             /** @description Id of the object that changed or was read. Null: all sending was paused or resumed. */
             object_id: (string) | null;
             /** @description Id of the organization. Null: the change concerns all organizations. */
@@ -209,6 +209,34 @@ export interface components {
              * @description When the key stops being valid; null: never.
              */
             expires_at?: string | null;
+        };
+        /** @description What to erase: exactly one of `subject`, `event_ids`, `before` and `all`. */
+        CreateErasure: {
+            /** @description Id of the organization. */
+            organization_id: string;
+            /** @description Erases the events that name this subject in `consultation_id` or `batch_id`, exactly. */
+            subject?: string;
+            /** @description Erases these events. Ids of no event of the organization are ignored. */
+            event_ids?: string[];
+            /**
+             * Format: date-time
+             * @description Erases the events that were accepted before this time.
+             */
+            before?: string;
+            /**
+             * @description Erases every event.
+             * @constant
+             */
+            all?: true;
+            /** @description A ticket number, never a name: the receipt keeps it. It must not contain the subject. */
+            reason?: string;
+            /**
+             * @description Whether to count what would be erased, and to erase nothing.
+             * @default false
+             */
+            dry_run?: boolean;
+            /** @description The `organization_id` again; `before` and `all` need it. */
+            confirm?: string;
         };
         CreateOrganization: {
             /** @description A name for people. */
@@ -480,7 +508,7 @@ export interface components {
             subject: string | null;
             /** @description The state of the delivery. */
             status: components["schemas"]["DeliveryStatus"];
-            /** @description Why it was canceled: `webhook_disabled` (by its owner, automatically or by a 410) or `webhook_deleted`. Expect further reasons. Null unless it is canceled. */
+            /** @description Why it was canceled: `webhook_disabled` (by its owner, automatically or by a 410), `webhook_deleted` or `erased`. Expect further reasons. Null unless it is canceled. */
             canceled_reason: string | null;
             /** @description How many attempts were made. */
             attempt_count: number;
@@ -582,6 +610,127 @@ export interface components {
             /** @description The events, in the order of the request. */
             data: components["schemas"]["EmittedEvent"][];
         };
+        /** @description The receipt of an erasure. It holds no erased value. */
+        Erasure: {
+            /** @description Id of the erasure; null for a dry run. */
+            id: string | null;
+            /**
+             * @description Always `erasure`.
+             * @constant
+             */
+            object: "erasure";
+            /** @description Id of the organization. */
+            organization_id: string;
+            /**
+             * @description `running`, or `completed`: no process, stream or replica shows the data any more.
+             * @enum {string}
+             */
+            state: "running" | "completed";
+            /** @description What was selected, without the value. */
+            selection: {
+                /**
+                 * @description How the events were selected.
+                 * @enum {string}
+                 */
+                kind: "subject" | "event_ids" | "before" | "all";
+                /** @description SHA-256 of `organization_id`, `:` and the subject; the distinct event ids, sorted and joined by `,`; the time in RFC 3339, UTC, with milliseconds; or `all`. */
+                sha256: string;
+            };
+            /** @description Why, as the caller said; null if the caller did not say. */
+            reason: string | null;
+            /**
+             * Format: date-time
+             * @description When it was requested. It covers events that were accepted before.
+             */
+            requested_at: string;
+            /**
+             * Format: date-time
+             * @description When it was completed; null while it runs.
+             */
+            completed_at: string | null;
+            /** @description What was erased so far. */
+            counts: {
+                /** @description Events that were erased. */
+                events: number;
+                /** @description Bodies of events that were deleted. */
+                bodies: number;
+                /** @description Attempts whose response was deleted. */
+                responses: number;
+                /** @description Pending deliveries that were canceled. */
+                deliveries_canceled: number;
+                /** @description Events that were still in the queue. */
+                queued: number;
+            };
+        };
+        /** @description A page of a list. */
+        ErasureList: {
+            /**
+             * @description Always `list`.
+             * @constant
+             */
+            object: "list";
+            /** @description The items of this page. */
+            data: components["schemas"]["Erasure"][];
+            /** @description Whether there are more items behind this page. */
+            has_more: boolean;
+            /** @description `cursor` of the next page; null when there is none. */
+            next_cursor: string | null;
+        };
+        /** @description An erasure, a closing or a revocation that must be done again after a restore. It holds no erased value. */
+        ErasureRecord: {
+            /**
+             * @description Always `erasure_record`.
+             * @constant
+             */
+            object: "erasure_record";
+            /**
+             * @description An erasure, the closing of an organization, or the revocation of a key.
+             * @enum {string}
+             */
+            kind: "erasure" | "closing" | "revocation";
+            /** @description Id of the erasure, the organization or the key. */
+            id: string;
+            /** @description Id of the organization. */
+            organization_id: string;
+            /**
+             * Format: date-time
+             * @description When it was requested, in UTC with microseconds.
+             */
+            at: string;
+            /** @description What was selected; null unless this is an erasure. */
+            selection: {
+                /**
+                 * @description How the events were selected.
+                 * @enum {string}
+                 */
+                kind: "subject" | "event_ids" | "before" | "all";
+                /** @description The digest of the receipt. */
+                sha256: string;
+                /** @description The selected ids; null unless ids were selected. */
+                event_ids: string[] | null;
+                /**
+                 * Format: date-time
+                 * @description The selected time; null unless a time was selected.
+                 */
+                before: string | null;
+            } | null;
+            /** @description Why, as the caller said; null if the caller did not say. */
+            reason: string | null;
+        };
+        /** @description A page of a list. */
+        ErasureRecordList: {
+            /**
+             * @description Always `list`.
+             * @constant
+             */
+            object: "list";
+            /** @description The items of this page. */
+            data: components["schemas"]["ErasureRecord"][];
+            /** @description Whether there are more items behind this page. */
+            has_more: boolean;
+            /** @description `cursor` of the next page; null when there is none. */
+            next_cursor: string | null;
+        };
         /** @description The body of every error. */
         Error: {
             /** @description The error. */
@@ -651,6 +800,11 @@ export interface components {
              * @description When it happened; null if the producer gave no time.
              */
             occurred_at: string | null;
+            /**
+             * Format: date-time
+             * @description When its data was erased; null unless it was.
+             */
+            erased_at: string | null;
         };
         /** @description A page of a list. */
         EventSummaryList: {
@@ -703,10 +857,15 @@ export interface components {
              * @description When it happened; null if the producer gave no time.
              */
             occurred_at: string | null;
-            /** @description The facts, as they were emitted; null once the body is past retention. */
+            /** @description The facts, as they were emitted; null once the body is past retention, or erased. */
             data: {
                 [key: string]: unknown;
             } | null;
+            /**
+             * Format: date-time
+             * @description When its data was erased; null unless it was.
+             */
+            erased_at: string | null;
             /** @description The webhooks that have a delivery of the event. */
             webhooks: {
                 /** @description Id of the webhook. */

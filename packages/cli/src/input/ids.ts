@@ -8,6 +8,7 @@ const idKinds = {
   evt: 'event',
   dlv: 'delivery',
   att: 'attempt',
+  ers: 'erasure',
 } as const;
 export type IdPrefix = keyof typeof idKinds;
 

@@ -1,6 +1,22 @@
 // Made from docs/openapi.json by `npm run openapi`. Not to be changed by hand.
 
 export interface paths {
+    "/v1/erasures": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listOwnErasures"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/events": {
         parameters: {
             query?: never;
@@ -275,7 +291,7 @@ export interface components {
             subject: string | null;
             /** @description The state of the delivery. */
             status: components["schemas"]["DeliveryStatus"];
-            /** @description Why it was canceled: `webhook_disabled` (by its owner, automatically or by a 410) or `webhook_deleted`. Expect further reasons. Null unless it is canceled. */
+            /** @description Why it was canceled: `webhook_disabled` (by its owner, automatically or by a 410), `webhook_deleted` or `erased`. Expect further reasons. Null unless it is canceled. */
             canceled_reason: string | null;
             /** @description How many attempts were made. */
             attempt_count: number;
@@ -326,7 +342,7 @@ export interface components {
             subject: string | null;
             /** @description The state of the delivery. */
             status: components["schemas"]["DeliveryStatus"];
-            /** @description Why it was canceled: `webhook_disabled` (by its owner, automatically or by a 410) or `webhook_deleted`. Expect further reasons. Null unless it is canceled. */
+            /** @description Why it was canceled: `webhook_disabled` (by its owner, automatically or by a 410), `webhook_deleted` or `erased`. Expect further reasons. Null unless it is canceled. */
             canceled_reason: string | null;
             /** @description How many attempts were made. */
             attempt_count: number;
@@ -422,6 +438,72 @@ export interface components {
          * @enum {string}
          */
         EmittableEventType: "consultation.completed" | "consultation.failed" | "batch.completed" | "batch.failed" | "batch.partial_failure";
+        /** @description The receipt of an erasure. It holds no erased value. */
+        Erasure: {
+            /** @description Id of the erasure; null for a dry run. */
+            id: string | null;
+            /**
+             * @description Always `erasure`.
+             * @constant
+             */
+            object: "erasure";
+            /** @description Id of the organization. */
+            organization_id: string;
+            /**
+             * @description `running`, or `completed`: no process, stream or replica shows the data any more.
+             * @enum {string}
+             */
+            state: "running" | "completed";
+            /** @description What was selected, without the value. */
+            selection: {
+                /**
+                 * @description How the events were selected.
+                 * @enum {string}
+                 */
+                kind: "subject" | "event_ids" | "before" | "all";
+                /** @description SHA-256 of `organization_id`, `:` and the subject; the distinct event ids, sorted and joined by `,`; the time in RFC 3339, UTC, with milliseconds; or `all`. */
+                sha256: string;
+            };
+            /** @description Why, as the caller said; null if the caller did not say. */
+            reason: string | null;
+            /**
+             * Format: date-time
+             * @description When it was requested. It covers events that were accepted before.
+             */
+            requested_at: string;
+            /**
+             * Format: date-time
+             * @description When it was completed; null while it runs.
+             */
+            completed_at: string | null;
+            /** @description What was erased so far. */
+            counts: {
+                /** @description Events that were erased. */
+                events: number;
+                /** @description Bodies of events that were deleted. */
+                bodies: number;
+                /** @description Attempts whose response was deleted. */
+                responses: number;
+                /** @description Pending deliveries that were canceled. */
+                deliveries_canceled: number;
+                /** @description Events that were still in the queue. */
+                queued: number;
+            };
+        };
+        /** @description A page of a list. */
+        ErasureList: {
+            /**
+             * @description Always `list`.
+             * @constant
+             */
+            object: "list";
+            /** @description The items of this page. */
+            data: components["schemas"]["Erasure"][];
+            /** @description Whether there are more items behind this page. */
+            has_more: boolean;
+            /** @description `cursor` of the next page; null when there is none. */
+            next_cursor: string | null;
+        };
         /** @description The body of every error. */
         Error: {
             /** @description The error. */
@@ -491,10 +573,15 @@ export interface components {
              * @description When it happened; null if the producer gave no time.
              */
             occurred_at: string | null;
-            /** @description The facts, as they were emitted; null once the body is past retention. */
+            /** @description The facts, as they were emitted; null once the body is past retention, or erased. */
             data: {
                 [key: string]: unknown;
             } | null;
+            /**
+             * Format: date-time
+             * @description When its data was erased; null unless it was.
+             */
+            erased_at: string | null;
         };
         /** @description The body of a delivery. */
         EventBody: components["schemas"]["ConsultationCompletedEvent"] | components["schemas"]["ConsultationFailedEvent"] | components["schemas"]["BatchCompletedEvent"] | components["schemas"]["BatchFailedEvent"] | components["schemas"]["BatchPartialFailureEvent"] | components["schemas"]["WebhookTestEvent"];
@@ -915,6 +1002,23 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    listOwnErasures: {
+        parameters: {
+            query?: {
+                /** @description How many items the page has at most. */
+                limit?: number;
+                /** @description `next_cursor` of the page before, with the same filters. */
+                cursor?: string;
+                /** @description Only erasures in this state. */
+                state?: "running" | "completed";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: never;
+    };
     listEvents: {
         parameters: {
             query?: {

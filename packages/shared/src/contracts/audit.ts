@@ -10,6 +10,7 @@ export const auditObjectPrefixes = {
   event: 'evt',
   /** The object id names the organization whose sending changed. Without an object id, all sending changed. */
   sending: 'org',
+  erasure: 'ers',
 } as const satisfies Record<string, IdPrefix>;
 export type AuditObjectType = keyof typeof auditObjectPrefixes;
 
@@ -35,6 +36,7 @@ export const auditActions = [
   'event.read',
   'sending.paused',
   'sending.resumed',
+  'erasure.requested',
 ] as const satisfies `${AuditObjectType}.${string}`[];
 export type AuditAction = (typeof auditActions)[number];
 
@@ -44,7 +46,7 @@ export function auditObjectType(action: AuditAction): AuditObjectType {
 
 const objectIdSchema = z.union(
   [...new Set(Object.values(auditObjectPrefixes))].map((prefix) => publicIdSchema(prefix)),
-  'must be the id of an organization, a key, a webhook, a delivery or an event',
+  'must be the id of an organization, a key, a webhook, a delivery, an event or an erasure',
 );
 
 const auditActionSchema = z.enum(auditActions).meta({
@@ -107,7 +109,7 @@ export const auditEntrySchema = z
   .meta({
     id: 'AuditEntry',
     description:
-      'A change of an organization, a key, a webhook, a delivery or the sending of deliveries, or an operator who read an event: what, by whom, and when.',
+      'A change of an organization, a key, a webhook, a delivery or the sending of deliveries, an erasure, or an operator who read an event: what, by whom, and when.',
     examples: [
       {
         id: exampleId('aud'),

@@ -75,7 +75,7 @@ const deliveryFields = z.strictObject({
     .string()
     .nullable()
     .describe(
-      'Why it was canceled: `webhook_disabled` (by its owner, automatically or by a 410) or `webhook_deleted`. Expect further reasons. Null unless it is canceled.',
+      'Why it was canceled: `webhook_disabled` (by its owner, automatically or by a 410), `webhook_deleted` or `erased`. Expect further reasons. Null unless it is canceled.',
     ),
   attempt_count: z.number().int().describe('How many attempts were made.'),
   max_attempts: z.number().int().describe('How many attempts the retry schedule allows.'),

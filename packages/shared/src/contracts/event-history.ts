@@ -31,7 +31,10 @@ const eventFields = z.strictObject({
   subject: subjectSchema,
   created_at: timestampSchema.describe('When it was accepted.'),
   occurred_at: timestampSchema.nullable().describe('When it happened; null if the producer gave no time.'),
-  data: eventDataSchema.nullable().describe('The facts, as they were emitted; null once the body is past retention.'),
+  data: eventDataSchema
+    .nullable()
+    .describe('The facts, as they were emitted; null once the body is past retention, or erased.'),
+  erased_at: timestampSchema.nullable().describe('When its data was erased; null unless it was.'),
 });
 
 const summaryExample = {
@@ -41,11 +44,9 @@ const summaryExample = {
   subject: 'con_8f14e45f',
   created_at: '2026-11-21T07:00:00.000Z',
   occurred_at: null,
+  erased_at: null,
 };
-const eventExample = {
-  ...summaryExample,
-  data: eventTypes['consultation.completed'].example,
-};
+const eventExample = { ...summaryExample, data: eventTypes['consultation.completed'].example };
 
 /** An event in an organization's history. Its data equals the emitted data, with all digits of its numbers. */
 export const eventSchema = eventFields.meta({

@@ -4,6 +4,7 @@ export * from './audit.ts';
 export * from './database-reports.ts';
 export * from './deliveries.ts';
 export * from './delivery-policy.ts';
+export * from './erasures.ts';
 export * from './errors.ts';
 export * from './event-bodies.ts';
 export * from './event-history.ts';

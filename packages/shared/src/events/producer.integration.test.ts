@@ -7,6 +7,7 @@ import {
   openTestDatabase,
   queueBackends,
   startFaultProxy,
+  storedKey,
   throughProxy,
   until,
   untilLockWait,
@@ -133,7 +134,11 @@ describe.each(queueBackends())('the producer of an internal service, queue on $n
     });
     await expect(failing).rejects.toThrow('duplicate key');
     expect(notified).toBe(before + 2);
-    const keys = await db.selectFrom('event_keys').select('key').where('key', '=', 'never').execute();
+    const keys = await db
+      .selectFrom('event_keys')
+      .select('key')
+      .where('key', '=', storedKey(organization_id, 'never'))
+      .execute();
     expect(keys).toEqual([]);
   });
 

@@ -114,7 +114,8 @@ async function insertEvents<DB>(db: Kysely<DB>, events: readonly NewEvent[]): Pr
       ) with ordinality as x(id, organization_id, type, body, occurred_at, key, request_id, traceparent, nth)
     ), keyed as (
       insert into event_keys (organization_id, key, event_id, event_type)
-      select organization_id, key, id, type from input where key is not null order by organization_id, key, nth
+      select organization_id, event_key(organization_id, key), id, type from input where key is not null
+      order by organization_id, key, nth
       on conflict do nothing returning event_id
     ), written as (
       insert into events (id, organization_id, type, occurred_at, request_id, traceparent, position)
@@ -135,10 +136,12 @@ type FirstEvents = Map<string, { id: string; type: EventType }>;
 
 async function findByKey<DB>(db: Kysely<DB>, events: readonly NewEvent[]): Promise<FirstEvents> {
   const { rows } = await sql<{ organization_id: string; key: string; event_id: string; event_type: EventType }>`
-    select k.organization_id, k.key, k.event_id, k.event_type
+    select k.organization_id, x.key, k.event_id, k.event_type
     from unnest(${events.map((event) => event.organizationId)}::uuid[], ${events.map((event) => event.key)}::text[])
       as x(organization_id, key)
-    join event_keys k on k.organization_id = x.organization_id and k.key = x.key`.execute(db);
+    join event_keys k on k.organization_id = x.organization_id and k.key = event_key(x.organization_id, x.key)`.execute(
+    db,
+  );
   return new Map(rows.map((row) => [keyOf(row.organization_id, row.key), { id: row.event_id, type: row.event_type }]));
 }
 

@@ -14,6 +14,10 @@ export interface LedgerFigures {
   keptMonths: number;
   /** Seconds since retention last completed; 0 before its first completion. */
   retentionAgeSeconds: number;
+  /** Age of the oldest running erasure; 0 if no erasure runs. */
+  erasureOldestSeconds: number;
+  /** Seconds since the erasures were last exported; 0 before their first export. */
+  erasureExportAgeSeconds: number;
   /** Rows that break the ledger's invariant. Anything but 0 is a bug. */
   invariantViolations: number;
 }
@@ -31,6 +35,11 @@ export const ledgerGauges = {
     help: 'Months past RETENTION_HISTORY that something pending keeps.',
   },
   retentionAgeSeconds: { name: 'ledger_retention_age_seconds', help: 'Time since retention came to its end.' },
+  erasureOldestSeconds: { name: 'ledger_erasure_oldest_seconds', help: 'Age of the oldest erasure that still runs.' },
+  erasureExportAgeSeconds: {
+    name: 'ledger_erasure_export_age_seconds',
+    help: 'Time since erasures were exported; 0 before the first export.',
+  },
   invariantViolations: {
     name: 'ledger_invariant_violations',
     help: 'Rows among the newest deliveries that contradict each other. Must be 0.',
@@ -69,7 +78,11 @@ export async function ledgerFigures(db: Database): Promise<LedgerFigures> {
       (${overdueDeliveries}) as "overdueDeliveries",
       (select kept_months from retention_progress) as "keptMonths",
       (select coalesce(extract(epoch from clock_timestamp() - completed_at)::float8, 0) from retention_progress)
-        as "retentionAgeSeconds"`.execute(db);
+        as "retentionAgeSeconds",
+      coalesce((select extract(epoch from clock_timestamp() - min(requested_at))::float8 from erasures where completed_at is null), 0)
+        as "erasureOldestSeconds",
+      (select coalesce(extract(epoch from clock_timestamp() - exported_at)::float8, 0) from erasure_export)
+        as "erasureExportAgeSeconds"`.execute(db);
   const [figures] = rows;
   return {
     outboxEvents: figures?.outboxEvents ?? 0,
@@ -78,6 +91,8 @@ export async function ledgerFigures(db: Database): Promise<LedgerFigures> {
     overdueDeliveries: figures?.overdueDeliveries ?? 0,
     keptMonths: figures?.keptMonths ?? 0,
     retentionAgeSeconds: Number(figures?.retentionAgeSeconds ?? 0),
+    erasureOldestSeconds: Number(figures?.erasureOldestSeconds ?? 0),
+    erasureExportAgeSeconds: Number(figures?.erasureExportAgeSeconds ?? 0),
     invariantViolations: await countInvariantViolations(db, checkedDeliveries),
   };
 }

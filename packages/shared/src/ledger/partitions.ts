@@ -122,9 +122,19 @@ async function createPartition(
     // session runs a long query, that lock would wait for it and block all sending.
     await sql`create table ${sql.table(name)} (like ${sql.table(table)} including all)
       with (${sql.raw(storageParameters[table] ?? '')})`.execute(trx);
+    await copyStatisticsTargets(trx, table, name);
     await sql`alter table ${sql.table(table)} attach partition ${sql.table(name)}
       for values from (${sql.lit(first)}) to (${sql.lit(end)})`.execute(trx);
   });
+}
+
+/** The planner keeps no statistics of texts that an erasure removes. `like` does not copy this. */
+async function copyStatisticsTargets(trx: DatabaseTransaction, table: string, name: string): Promise<void> {
+  const { rows } = await sql<{ column: string }>`
+    select attname as column from pg_attribute where attrelid = ${table}::regclass and attstattarget = 0`.execute(trx);
+  for (const { column } of rows) {
+    await sql`alter table ${sql.table(name)} alter column ${sql.ref(column)} set statistics 0`.execute(trx);
+  }
 }
 
 /**

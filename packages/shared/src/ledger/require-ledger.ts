@@ -18,3 +18,19 @@ export async function requireLedger(db: Database): Promise<void> {
     throw new Error(`The database lacks migrations (${pending.join(', ')}). Run: make migrate`);
   }
 }
+
+/**
+ * Refuses to start while erasures are being repeated in a restored ledger: until then, it holds erased data.
+ *
+ * @throws an error that says what to do
+ */
+export async function refuseRestore(db: Database): Promise<void> {
+  const { restoring_since: since } = await db
+    .selectFrom('erasure_export')
+    .select('restoring_since')
+    .executeTakeFirstOrThrow();
+  if (since === null) return;
+  throw new Error(
+    'The ledger was restored, and its erasures are not repeated yet. Run: enterprise-api ops erasures apply FILE',
+  );
+}

@@ -1,5 +1,5 @@
 import type { ColumnType, Generated, Insertable, Selectable } from 'kysely';
-import type { AuditAction, AuditChanges, AuditObjectType, DeliveryPolicy } from '../contracts/index.ts';
+import type { AuditAction, AuditChanges, AuditObjectType, DeliveryPolicy, ErasureCounts } from '../contracts/index.ts';
 import type { Uuid } from '../runtime/ids.ts';
 import type { UsageLedgerTable, UsageProgressTable, UsageRequestsTable, UsageWritersTable } from './usage-tables.ts';
 
@@ -184,6 +184,8 @@ export interface DeliveriesTable {
   completed_at: Date | null;
   /** Null unless the status is `canceled`. */
   canceled_reason: Generated<string | null>;
+  /** True once the event is erased: later outcomes are recorded without texts. */
+  erased: Generated<boolean>;
   /**
    * The id of the successful attempt; its time bits hold the attempt's start. A new round resets it to null. The
    * columns from here to `first_byte_ms` describe this attempt.
@@ -307,10 +309,34 @@ export interface ErasuresTable {
   selection_sha256: string;
   /** The encrypted selection; null once the erasure is completed. */
   selection_sealed: string | null;
+  /** A hash of the subject by `event_key`, which fan-out compares; null once the erasure is completed. */
+  selected_subject: string | null;
+  selected_ids: Uuid[] | null;
+  selected_before: Date | null;
   reason: string | null;
   requested_at: Generated<Date>;
   completed_at: Date | null;
-  counts: ColumnType<Record<string, number>, string, string>;
+  counts: ColumnType<ErasureCounts, string, string>;
+  changed_at: Generated<Date>;
+  due_at: Generated<Date>;
+  /** A worker works on the erasure until this time, unless it claims it again. */
+  claimed_until: Generated<Date | null>;
+  pass_began_at: Generated<Date | null>;
+  pass_position: Generated<number | null>;
+  /** Where the pass continues; null between two passes. */
+  place: ColumnType<{ part: number; after: string | null } | null, string | null | undefined, string | null>;
+  /** Earlier passes have found every event up to this position. */
+  searched_position: Generated<number>;
+  /** Events with greater positions were accepted after the request. */
+  until_position: Generated<number | null>;
+}
+
+export interface ErasureExportTable {
+  only_row: Generated<boolean>;
+  /** When the erasures were last exported to their end. */
+  exported_at: Date | null;
+  /** Set while erasures are repeated in a restored ledger. No service starts meanwhile. */
+  restoring_since: Date | null;
 }
 
 /** docs/internals/ledger.md says which service writes which table. */
@@ -342,6 +368,7 @@ export interface Schema {
   sending_pauses: SendingPausesTable;
   worker_policies: WorkerPoliciesTable;
   erasures: ErasuresTable;
+  erasure_export: ErasureExportTable;
 }
 
 export type Row<Name extends keyof Schema> = Selectable<Schema[Name]>;

@@ -1,4 +1,10 @@
-import { type Database, type DatabaseClock, requireLedger, requireRoleTimeouts } from '../ledger/index.ts';
+import {
+  type Database,
+  type DatabaseClock,
+  refuseRestore,
+  requireLedger,
+  requireRoleTimeouts,
+} from '../ledger/index.ts';
 import { inspectQueue, type QueueBackend } from '../queue/index.ts';
 import type { Logger } from '../runtime/index.ts';
 
@@ -23,6 +29,7 @@ export async function runPreflightChecks(parts: {
 }): Promise<void> {
   const { db, pooled, queue, clock, log } = parts;
   await requireLedger(db);
+  await refuseRestore(db);
   if (pooled) await requireRoleTimeouts(db);
   const { problem, warnings } = await inspectQueue(queue);
   if (problem !== null) throw new Error(problem);

@@ -4,3 +4,4 @@ export * from './inspect.ts';
 export * from './jobs.ts';
 export * from './redis-safety.ts';
 export * from './retry.ts';
+export * from './whole-events.ts';

@@ -1,7 +1,8 @@
+import { createHash } from 'node:crypto';
 import { type EmitEvent, webhookSecretContext } from '@enterprise-api/shared/contracts';
 import { newEvent, type WrittenEvent, writeEvents } from '@enterprise-api/shared/events';
 import { createDatabase, type Database } from '@enterprise-api/shared/ledger';
-import { newUuid, type PublicId, toPublicId } from '@enterprise-api/shared/runtime';
+import { fromPublicId, newUuid, type PublicId, toPublicId } from '@enterprise-api/shared/runtime';
 import { createSecretBox, parseKeyRing } from '@enterprise-api/shared/security';
 import { createTestDatabase } from '../stores/test-database.ts';
 
@@ -84,4 +85,11 @@ export function insertEvents(db: Database, events: readonly EmitEvent[]): Promis
     db,
     events.map((event) => newEvent(event, Date.now())),
   );
+}
+
+/** The key under which the ledger stores a caller's event id. */
+export function storedKey(organizationId: string, id: string): string {
+  return `sha256 ${createHash('sha256')
+    .update(`${fromPublicId('org', organizationId) ?? organizationId}:${id}`)
+    .digest('hex')}`;
 }

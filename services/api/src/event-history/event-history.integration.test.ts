@@ -42,6 +42,7 @@ describe('GET /v1/events', () => {
           created_at: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/),
           occurred_at: '2026-01-02T03:04:05.000Z',
           data: { batch_id: 'b', more: [1, null, { x: '1' }] },
+          erased_at: null,
         },
       ],
       has_more: false,
@@ -195,6 +196,7 @@ describe('GET /v1/events/{id}', () => {
       created_at: expect.any(String),
       occurred_at: null,
       data: { batch_id: 'bat_1' },
+      erased_at: null,
     });
   });
 

@@ -34,7 +34,7 @@ export interface EventQuestion {
   withSubject?: boolean;
 }
 
-export interface EventRow extends Pick<Row<'events'>, 'id' | 'occurred_at' | 'created_at' | 'position'> {
+export interface EventRow extends Pick<Row<'events'>, 'id' | 'occurred_at' | 'created_at' | 'position' | 'erased_at'> {
   type: EventType;
   /** Null in an answer without subjects. */
   subject: string | null;
@@ -67,7 +67,7 @@ export async function listEvents(db: Database, organizationId: Uuid, question: E
 const subjectOf = (event: string) =>
   sql`(select subject from event_subjects where event_id = ${sql.ref(event)}.id) as subject`;
 
-const listed = sql`id, type, occurred_at, created_at, position`;
+const listed = sql`id, type, occurred_at, created_at, position, erased_at`;
 
 function eventsOfTypes(organizationId: Uuid, question: EventQuestion): RawBuilder<unknown> {
   const { types, order, limit } = question;
@@ -231,7 +231,7 @@ export async function findEvent(
   types: readonly EventType[],
 ): Promise<EventRow | undefined> {
   const { rows } = await sql<EventRow>`
-    select e.id, type, b.body, occurred_at, created_at, position, false as "isBeyondPage", ${subjectOf('e')}
+    select e.id, type, b.body, occurred_at, created_at, position, erased_at, false as "isBeyondPage", ${subjectOf('e')}
     from events e left join event_bodies b on b.event_id = e.id and b.event_id = ${id}
     where e.id = ${id} and organization_id = ${organizationId} and type = any (${types}::text[]) and not test`.execute(
     db,

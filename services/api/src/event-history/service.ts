@@ -107,6 +107,7 @@ function presentSummary(row: ShownEvent): EventSummary {
     subject: row.subject,
     created_at: row.created_at.toISOString(),
     occurred_at: row.occurred_at?.toISOString() ?? null,
+    erased_at: row.erased_at?.toISOString() ?? null,
   };
 }
 

@@ -217,6 +217,7 @@ describe('GET /internal/v1/organizations/{id}/events', () => {
           subject: 'con_1',
           created_at: expect.any(String),
           occurred_at: null,
+          erased_at: null,
         },
       ],
       has_more: false,

@@ -46,6 +46,15 @@ it('has the latest pages for streams that come a little later', async () => {
   expect(asked).toEqual([0, 2]);
 });
 
+it('keeps a page for two seconds at most, because an erasure may remove an event from it', async () => {
+  const all = [1, 2].map(eventAt);
+  const { feed } = feedOver(all);
+  expect(await feed.next(start, never)).toHaveLength(2);
+  all.shift();
+  const readAgain = async () => (await feed.next(start, never)).length === 1;
+  await until('the page is read again', readAgain, { withinMs: 5_000 });
+});
+
 it('reads again when it is woken while it reads', async () => {
   const all: FeedEvent[] = [];
   const { feed, asked } = feedOver(all);

@@ -26,17 +26,21 @@ export interface FeedOptions {
 
 /** Number of cached pages, for streams that read slightly later than the first. */
 const keptPages = 4;
+/** Within this time, a page may still have an event that was erased meanwhile. */
+export const pageLastsMs = 2_000;
 const lookAgainAfterMs = { least: 50, most: 1_600 };
 
 interface KeptPage {
+  readAt: number;
   wakes: number;
   page: Promise<FeedPage>;
   isFinal: boolean;
 }
 
 /**
- * Reads the events of one organization for all its streams; streams at one position use one query. A page with events
- * never changes, because no event can be added before its end. An empty page is valid until the next wake-up.
+ * Reads the events of one organization for all its streams; streams at one position use one query. No event can be added
+ * before the end of a page with events, but an erasure removes events from it, so a page lasts for two seconds. An empty
+ * page is valid until the next wake-up.
  */
 export class OrganizationFeed {
   readonly #options: FeedOptions;
@@ -83,8 +87,9 @@ export class OrganizationFeed {
   #page(after: Place, wakes: number): Promise<FeedPage> {
     const name = `${after.position} ${after.id}`;
     const known = this.#pages.get(name);
-    if (known !== undefined && (known.isFinal || known.wakes === wakes)) return known.page;
-    const asked: KeptPage = { wakes, page: this.#read(after), isFinal: false };
+    const isValid = known?.isFinal ? performance.now() - known.readAt < pageLastsMs : known?.wakes === wakes;
+    if (known !== undefined && isValid) return known.page;
+    const asked: KeptPage = { readAt: performance.now(), wakes, page: this.#read(after), isFinal: false };
     this.#pages.delete(name);
     this.#pages.set(name, asked);
     for (const oldest of this.#pages.keys()) {

@@ -82,6 +82,25 @@ it('reads no further than its client, and sends everything once and in order', a
   expect(state.most).toBeLessThanOrEqual(limits.bufferedBytes + longest);
 });
 
+it('reads a page again after its client was slow, because an erasure may have removed events from it', async () => {
+  const { events, feed } = feedOf(10);
+  const { sink, written, state, read } = slowClient();
+  const ending = new AbortController();
+  const sending = sendEvents(planOver(feed), sink, ending.signal, { ...limits, bufferedBytes: 100 });
+  await until('the client is slow', () => state.buffered > 100);
+  const slowSince = performance.now();
+  const [erased] = events.splice(-1);
+  await until('the page is old', () => performance.now() - slowSince > 2_100);
+  const isAllSent = () => {
+    read();
+    return written.length === 10;
+  };
+  await until('the rest is sent', isAllSent);
+  ending.abort();
+  await sending;
+  expect(written.join('')).not.toContain(toPublicId('evt', erased?.id ?? ''));
+});
+
 it('cuts a client that stays slow', async () => {
   const { feed } = feedOf(50);
   const { sink, state } = slowClient();

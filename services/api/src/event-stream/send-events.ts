@@ -4,7 +4,7 @@ import { type PublicId, settledWithin, toPublicId, type Uuid, version } from '@e
 import { deliveryHeaders, type SigningKey, signHeaders, signingKey } from '@enterprise-api/shared/security';
 import { deriveDeliveryId } from '../core/derived-id.ts';
 import type { Sink } from '../http/routing/streamed.ts';
-import type { FeedEvent, OrganizationFeed, Place } from './organization-feed.ts';
+import { type FeedEvent, type OrganizationFeed, type Place, pageLastsMs } from './organization-feed.ts';
 
 export interface StreamPlan extends Pick<StreamIdentity, 'streamId'> {
   feed: Pick<OrganizationFeed, 'next'>;
@@ -83,8 +83,11 @@ async function sendAll(plan: PlanWithPlace, sink: Sink, ended: AbortSignal, limi
   const identity = { streamId, key: signingKey(secret) };
   sink.write(sessionMessage(secret));
   while (!ended.aborted) {
-    for (const event of await feed.next(place.behind(), ended)) {
-      if (ended.aborted) break;
+    const events = await feed.next(place.behind(), ended);
+    const receivedAt = performance.now();
+    for (const event of events) {
+      // While the client was slow, an event of the page may have been erased: read the page again.
+      if (ended.aborted || performance.now() - receivedAt > pageLastsMs) break;
       const isSent = event.id !== known && isWanted(event.type, patterns);
       place.pass(event, isSent);
       if (!isSent) continue;

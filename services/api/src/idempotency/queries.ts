@@ -53,6 +53,15 @@ export async function saveAnswer(trx: DatabaseTransaction, { id, ...answer }: Ne
     .execute();
 }
 
+export async function hasSubject(trx: DatabaseTransaction, eventId: Uuid): Promise<boolean> {
+  const row = await trx
+    .selectFrom('event_subjects')
+    .select('event_id')
+    .where('event_id', '=', eventId)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
 /**
  * Deletes the oldest expired answers, except rows that another process is deleting.
  *

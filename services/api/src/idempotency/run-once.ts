@@ -6,7 +6,7 @@ import { type SecretBox, SecretUnavailableError } from '@enterprise-api/shared/s
 import type { Transact } from '../core/unit-of-work.ts';
 import { isProblem, type Problem, problem } from '../http/problem.ts';
 import type { Answer } from '../http/routing/respond.ts';
-import { findAnswer, type StoredAnswerRow, saveAnswer, tryLock } from './queries.ts';
+import { findAnswer, hasSubject, type StoredAnswerRow, saveAnswer, tryLock } from './queries.ts';
 
 export interface IdempotentRequest {
   /** UUID of the caller's organization, or the id of an internal caller's secret. */
@@ -44,7 +44,9 @@ export function createRunOnce(box: SecretBox): RunOnce {
     return transact(async (unit) => {
       if (!(await tryLock(unit.trx, id))) return problem('idempotency_in_progress');
       const stored = await findAnswer(unit.trx, id);
-      if (stored?.fingerprint.equals(print)) return replay(stored, sealContextOf(request, id), box);
+      if (stored?.fingerprint.equals(print)) {
+        return replay(unit.trx, stored, sealContextOf(request, id), box);
+      }
       if (stored !== undefined) {
         return problem((await request.exists(unit.trx)) ? 'idempotency_key_reused' : 'not_found');
       }
@@ -112,16 +114,29 @@ function organizationIn(text: string): Uuid | null {
   return fromPublicId('org', /org_[0-9a-z]{26}/.exec(text)?.[0] ?? '');
 }
 
-function replay(stored: StoredAnswerRow, context: string, box: Pick<SecretBox, 'open'>): Answer | Problem {
+async function replay(
+  trx: DatabaseTransaction,
+  stored: StoredAnswerRow,
+  context: string,
+  box: Pick<SecretBox, 'open'>,
+): Promise<Answer | Problem> {
+  let body: string | null;
   try {
-    return {
-      status: stored.status,
-      headers: { ...stored.headers, 'Idempotent-Replayed': 'true' },
-      body: stored.body_sealed === null ? null : box.open(stored.body_sealed, context),
-    };
+    body = stored.body_sealed === null ? null : box.open(stored.body_sealed, context);
   } catch (error) {
     // The key ring lacks this answer's key. Running the request again would repeat its effect.
     if (error instanceof SecretUnavailableError) return problem('service_unavailable');
     throw error;
   }
+  const headers = { ...stored.headers, 'Idempotent-Replayed': 'true' };
+  return { status: stored.status, headers, body: body === null ? null : await withoutErasedSubject(trx, body) };
+}
+
+/** A delivery in a stored answer keeps its subject only while the event has it. */
+async function withoutErasedSubject(trx: DatabaseTransaction, body: string): Promise<string> {
+  if (!body.includes('"subject":"')) return body;
+  const shown = JSON.parse(body) as { object?: unknown; event_id?: unknown; subject?: unknown };
+  if (shown.object !== 'delivery' || typeof shown.subject !== 'string') return body;
+  const eventId = fromPublicId('evt', String(shown.event_id));
+  return eventId !== null && (await hasSubject(trx, eventId)) ? body : JSON.stringify({ ...shown, subject: null });
 }

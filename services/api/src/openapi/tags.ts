@@ -3,6 +3,7 @@ export const tagDescriptions = {
   Webhooks: 'URLs that receive events.',
   Events: 'What happened, and the types of events.',
   Deliveries: 'Events on their way to webhooks: history, attempts, sending again.',
+  Erasures: 'Data that was erased, and receipts of it.',
   Usage: 'What the organization has used.',
   Organizations: 'Customers of the service, with their plans.',
   'API keys': 'Keys of organizations, with their scopes.',

@@ -157,7 +157,8 @@ function restartable(organizationId: Uuid, which: RawBuilder<unknown>): RawBuild
   return sql`
       from deliveries d cross join lateral (
         select from event_bodies b where b.event_id = d.event_id limit 1 for share) kept
-      where d.organization_id = ${organizationId} and d.status <> 'pending' and d.attempt_count < ${attemptLimit} and ${which}`;
+      where d.organization_id = ${organizationId} and d.status <> 'pending' and not d.erased
+        and d.attempt_count < ${attemptLimit} and ${which}`;
 }
 
 /**

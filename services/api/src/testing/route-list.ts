@@ -20,11 +20,11 @@ export function everyRoute(): ListedRoute[] {
     horizon: undefined as never,
     limits: undefined as never,
     eventStream: undefined as never,
+    queue: undefined as never,
   };
   const noParts = {
     onEmitted: () => undefined,
     identityTokens: { publicKeys: [] },
-    queue: undefined as never,
     closings: { onClosed: () => undefined },
   };
   const refuse = () => Promise.reject(new Error('not to be called'));

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { sql } from 'kysely';
 import { createJobHandlers } from '../queue-jobs.ts';
 import { fanOutOf } from '../testing/fan-out.ts';
-import { emitEvents } from '../testing/ledger.ts';
+import { emitEvents, testBox } from '../testing/ledger.ts';
 
 let db: Database;
 let close: () => Promise<void>;
@@ -109,11 +109,13 @@ describe('a process without free capacity', () => {
   });
 });
 
+const origin = { addedAt: Date.now(), traceparent: undefined };
+
 it('has the relay look at young events too when a job says that there are more in the outbox', async () => {
   const { fanOut, left } = fanOutWith({ free: 10 });
-  const handlers = createJobHandlers(db, createDatabaseClock(systemClock), fanOut, fail);
+  const handlers = createJobHandlers({ db, clock: createDatabaseClock(systemClock), box: testBox }, fanOut, fail);
   await emit(3);
-  await handlers.fanOut({ version: 1, more_in_outbox: true });
+  await handlers.fanOut({ version: 1, more_in_outbox: true }, origin);
   expect([await outboxSize(), left()]).toEqual([3, 1]);
   expect(await fanOut.fanOutOverdue()).toBe('again');
   expect(await outboxSize()).toBe(0);
@@ -122,10 +124,12 @@ it('has the relay look at young events too when a job says that there are more i
 it('finishes a job after the fan-out of its events, also after one that failed, which is reported', async () => {
   const { fanOut } = fanOutWith({ free: 10 });
   const errors: unknown[] = [];
-  const handlers = createJobHandlers(db, createDatabaseClock(systemClock), fanOut, (error) => errors.push(error));
+  const handlers = createJobHandlers({ db, clock: createDatabaseClock(systemClock), box: testBox }, fanOut, (error) =>
+    errors.push(error),
+  );
   const ids = await emit(2);
-  await handlers.fanOut({ version: 1, event_ids: ['not a uuid'] });
+  await handlers.fanOut({ version: 1, event_ids: ['not a uuid'] }, origin);
   expect(errors).toHaveLength(1);
-  await handlers.fanOut({ version: 1, event_ids: ids });
+  await handlers.fanOut({ version: 1, event_ids: ids }, origin);
   expect(await outboxSize()).toBe(0);
 });

@@ -96,16 +96,21 @@ function typeInSql(type: EventType): string {
 
 /**
  * An event stays in the outbox if only a newer version of the worker knows its type. PostgreSQL looks up each event by
- * its id. A join that was planned on an empty table would read the whole index.
+ * its id. A join that was planned on an empty table would read the whole index. An event that a running erasure covers
+ * stays in the outbox too, until the erasure removes it.
  */
 const pickedEvents = ({ inRange, days }: Source) => sql`picked_events as materialized (
     select p.event_id, p.organization_id, p.created_at, e.type, b.body, e.request_id, e.traceparent, k.patterns,
            case when not e.test then k.subject_field end as subject_field
     from picked p
-    cross join lateral (select type, test, request_id, ${traceOf('events')} from events where id = p.event_id ${inRange} limit 1) e
+    cross join lateral (select type, test, created_at, request_id, ${traceOf('events')} from events where id = p.event_id ${inRange} limit 1) e
     left join lateral (
       select body from event_bodies where event_id = p.event_id and ${days.within(sql`event_id`)} limit 1) b on true
     join known_types k on k.type = e.type
+    where not exists (select from erasures x where x.organization_id = p.organization_id and x.completed_at is null
+      and e.created_at < x.requested_at and (x.selection_kind = 'all' or e.created_at < x.selected_before
+        or p.event_id = any (x.selected_ids)
+        or x.selected_subject = event_key(p.organization_id, event_subject(b.body, k.subject_field))))
   )`;
 
 /** Pairs every event with every subscribed webhook. `nth` numbers the events of a webhook in their order. */

@@ -1,7 +1,9 @@
 import type { Database } from '@enterprise-api/shared/ledger';
+import type { JobData } from '@enterprise-api/shared/queue';
 import { newUuid, systemClock, toPublicId } from '@enterprise-api/shared/runtime';
 import { insertOrganization, openTestDatabase } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { testBox } from '../testing/ledger.ts';
 import { writeQueuedEvent } from './write-event.ts';
 
 let db: Database;
@@ -31,7 +33,12 @@ it.each([
   const job = { version: 1, event_id: newUuid(), event: { ...event, ...(id !== undefined && { id }) } } as const;
   const written: string[] = [];
   for (const offsetMs of offsets) {
-    written.push(await writeQueuedEvent(db, clockAt(offsetMs), job as Parameters<typeof writeQueuedEvent>[2]));
+    written.push(
+      await writeQueuedEvent(
+        { db, clock: clockAt(offsetMs), box: testBox },
+        { job: job as JobData<'writeEvent'>, addedAt: Date.now(), traceparent: undefined },
+      ),
+    );
   }
   const events = await db.selectFrom('events').select('id').where('organization_id', '=', organizationId).execute();
   expect(events).toHaveLength(1);

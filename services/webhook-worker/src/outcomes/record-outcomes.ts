@@ -62,7 +62,7 @@ const bestOutcomes = sql`best as materialized (
  * read every delivery between the batch's lowest and highest id.
  */
 const lockedDeliveries = (within: RawBuilder<unknown>) => sql`locked as materialized (
-    select b.*, d.attempt_count, d.max_attempts, d.test, d.delivered_by,
+    select b.*, d.attempt_count, d.max_attempts, d.test, d.delivered_by, d.erased,
       d.round = b.round and d.status <> 'succeeded'
         and (b.result = 'delivered' or (d.status = 'pending' and d.attempt_count < b.number)) as counts
     from best b cross join lateral (
@@ -84,7 +84,8 @@ const updatedDeliveries = (within: RawBuilder<unknown>) => sql`counted as materi
     update deliveries d set (status, attempt_count, manual, last_status_code, last_error, last_duration_ms, completed_at,
         canceled_reason, delivered_by, delivered_version, excerpt, dns_ms, connect_ms, tls_ms, first_byte_ms) = (
       select c.status, d.attempt_count + 1, c.manual and c.status = 'succeeded', c.status_code, c.error, c.duration_ms,
-        case when c.status <> 'pending' then now() end, c.canceled_reason, ${ifSucceeded('attempt_id', 'webhook_version', 'excerpt', 'dns_ms', 'connect_ms', 'tls_ms', 'first_byte_ms')}
+        case when c.status <> 'pending' then now() end, c.canceled_reason, ${ifSucceeded('attempt_id', 'webhook_version')},
+        case when c.status = 'succeeded' and not c.erased then c.excerpt end, ${ifSucceeded('dns_ms', 'connect_ms', 'tls_ms', 'first_byte_ms')}
       from counted c where c.delivery_id = d.id limit 1)
     where d.id = any (array(select delivery_id from counted)) and d.id ${within}
     returning d.id, d.status, d.attempt_count, d.delivered_by
@@ -107,12 +108,16 @@ const pendingDeliveries = sql`ended as (
     where delivery_id = any (array(select id from updated where status = 'pending' order by id))
   )`;
 
-/** `inserted`: all attempts that did not deliver. `superseded` marks attempts that did not change their delivery. */
+/**
+ * `inserted`: all attempts that did not deliver. `superseded` marks attempts that did not change their delivery. An
+ * attempt may end after its event was erased; it is then recorded without texts, here and in `written`.
+ */
 const insertedAttempts = sql`inserted as (
     insert into attempts (delivery_id, id, number, round, superseded, manual, started_at, duration_ms, status_code, error,
       error_message, excerpt, webhook_version, dns_ms, connect_ms, tls_ms, first_byte_ms)
     select o.delivery_id, o.attempt_id, coalesce(u.attempt_count, o.number), o.round, u.id is null, o.manual, o.started_at,
-      o.duration_ms, o.status_code, o.error, o.error_message, o.excerpt, o.webhook_version, o.dns_ms, o.connect_ms,
+      o.duration_ms, o.status_code, o.error, case when l.erased is not true then o.error_message end,
+      case when l.erased is not true then o.excerpt end, o.webhook_version, o.dns_ms, o.connect_ms,
       o.tls_ms, o.first_byte_ms
     from outcomes o left join updated u on u.attempt_id = o.attempt_id left join locked l on l.delivery_id = o.delivery_id
     where u.delivered_by is null and l.delivered_by is distinct from o.attempt_id

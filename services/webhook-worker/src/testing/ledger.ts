@@ -1,17 +1,24 @@
 import type { Database } from '@enterprise-api/shared/ledger';
 import { newUuid, withUuidTime } from '@enterprise-api/shared/runtime';
+import { createSecretBox, parseKeyRing } from '@enterprise-api/shared/security';
 import {
   insertEvents,
   insertOrganization,
   insertWebhook,
   selectDeliveriesWithDueTime,
   testEvent,
+  testKeyRing,
 } from '@enterprise-api/testkit';
 import { sql } from 'kysely';
 import { fanOutEvents } from '../fan-out/queries.ts';
 import type { LeaseRow } from '../leases/lease.ts';
 import type { Outcome } from '../outcomes/outcome.ts';
 import type { Capacity } from '../scheduler/scheduler.ts';
+
+const ring = parseKeyRing(testKeyRing);
+if (!ring.ok) throw new Error(ring.problems.join());
+/** Opens what test rows hold. */
+export const testBox = createSecretBox(ring.keys);
 
 /** Capacity for everything. */
 export const plenty: Capacity = {

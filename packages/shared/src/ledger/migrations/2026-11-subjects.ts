@@ -1,14 +1,19 @@
 import { type Kysely, sql } from 'kysely';
 import { storageParameters } from '../storage.ts';
+import { hashEventKeys } from './event-keys.ts';
+import { forgetStatistics } from './statistics.ts';
 
 /** What an event is about, erasures, closed organizations, and where a key was used from. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await createEventSubjects(db);
   await sql`alter table events add column erased_at timestamptz`.execute(db);
   await sql`alter table deliveries add column canceled_reason text`.execute(db);
+  await sql`alter table deliveries add column erased boolean not null default false`.execute(db);
   await closeOrganizations(db);
   await watchKeys(db);
+  await hashEventKeys(db);
   await createErasures(db);
+  await forgetStatistics(db);
 }
 
 /**
@@ -92,7 +97,11 @@ async function watchKeys(db: Kysely<unknown>): Promise<void> {
   );
 }
 
-/** The sealed selection exists only while the erasure runs. */
+/**
+ * The selected subject exists only while the erasure runs: sealed, and as a hash that fan-out compares. A worker claims
+ * an erasure for a while and searches in passes. `place` is where the pass continues. The pass covers all events up to
+ * `pass_position`; the events that the erasure covers have positions up to `until_position`.
+ */
 async function createErasures(db: Kysely<unknown>): Promise<void> {
   await sql`
     create table erasures (
@@ -101,12 +110,29 @@ async function createErasures(db: Kysely<unknown>): Promise<void> {
       selection_kind text not null check (selection_kind in ('subject', 'event_ids', 'before', 'all')),
       selection_sha256 text not null,
       selection_sealed text,
+      selected_subject text,
+      selected_ids uuid[],
+      selected_before timestamptz,
       reason text,
       requested_at timestamptz not null default clock_timestamp(),
       completed_at timestamptz,
       counts jsonb not null,
-      check ((selection_sealed is null) = (completed_at is not null))
+      changed_at timestamptz not null default clock_timestamp(),
+      due_at timestamptz not null default clock_timestamp(),
+      claimed_until timestamptz,
+      pass_began_at timestamptz,
+      pass_position bigint,
+      place jsonb,
+      searched_position bigint not null default 0,
+      until_position bigint,
+      check ((selection_sealed is null) = (completed_at is not null)),
+      check (completed_at is null or selected_subject is null)
     )`.execute(db);
+  await sql`
+    create table erasure_export (
+      only_row boolean primary key default true check (only_row), exported_at timestamptz, restoring_since timestamptz
+    )`.execute(db);
+  await sql`insert into erasure_export default values`.execute(db);
   await sql`create index erasures_newest on erasures (requested_at desc, id desc)`.execute(db);
   await sql`create index erasures_running on erasures (organization_id) where completed_at is null`.execute(db);
 }

@@ -101,6 +101,8 @@ export interface RouteDefinition<
   /** The media type of a streamed success; the handler returns a `Streamed`. */
   streams?: 'text/event-stream';
   response?: Answer;
+  /** Whether an answer is 200 although the status of `success` is another one. */
+  isDone?: (answer: z.output<Answer>) => boolean;
   location?: (answer: z.output<Answer>) => string;
   eventIds?: (answer: z.output<Answer>) => PublicId<'evt'>[];
   handle(

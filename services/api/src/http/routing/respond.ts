@@ -42,7 +42,7 @@ export function createRenderer<Access>(route: Route<Access>, check: boolean): Re
       ...(location !== undefined && { Location: location }),
       ...(etag !== undefined && { ETag: etag }),
     };
-    return jsonAnswer(status, checked(tagged), headers);
+    return jsonAnswer(route.isDone?.(outcome) ? 200 : status, checked(tagged), headers);
   };
 }
 

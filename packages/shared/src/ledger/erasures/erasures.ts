@@ -1,0 +1,78 @@
+import { sql } from 'kysely';
+import { noErasureCounts } from '../../contracts/index.ts';
+import { newUuid, type Uuid } from '../../runtime/ids.ts';
+import type { Database, DatabaseTransaction } from '../database.ts';
+import type { Row } from '../schema.ts';
+import {
+  type ErasureCoverage,
+  erasureContext,
+  type RequestedSelection,
+  sealSelection,
+  selectionDigest,
+} from './selection.ts';
+
+export interface NewErasure {
+  organizationId: Uuid;
+  selection: RequestedSelection;
+  reason: string | null;
+}
+
+/**
+ * Begins an erasure: a worker finds the row. The columns that fan-out compares hold the selection as a hash, a time or
+ * ids, and only while the erasure runs.
+ *
+ * @param seal encrypts the selection
+ */
+export async function insertErasure(
+  trx: DatabaseTransaction,
+  seal: (plaintext: string, context: string) => string,
+  { organizationId, selection, reason }: NewErasure,
+): Promise<Row<'erasures'>> {
+  const id = newUuid();
+  const { kind } = selection;
+  return trx
+    .insertInto('erasures')
+    .values({
+      id,
+      organization_id: organizationId,
+      selection_kind: kind,
+      selection_sha256: selectionDigest(organizationId, selection),
+      selection_sealed: seal(sealSelection(selection), erasureContext(organizationId, id)),
+      selected_subject: kind === 'subject' ? sql<string>`event_key(${organizationId}, ${selection.subject})` : null,
+      selected_ids: kind === 'event_ids' ? [...selection.eventIds] : null,
+      selected_before: kind === 'before' ? new Date(selection.before) : null,
+      reason,
+      completed_at: null,
+      counts: JSON.stringify(noErasureCounts),
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+export interface RunningErasure {
+  id: Uuid;
+  coverage: Omit<ErasureCoverage, 'selection'>;
+  selectionSealed: string;
+}
+
+/** Returns null for an unknown organization. */
+export async function findRunningErasures(
+  db: Database,
+  organizationId: Uuid,
+): Promise<{ state: Row<'organizations'>['state']; erasures: RunningErasure[] } | null> {
+  const { rows } = await sql<{
+    state: Row<'organizations'>['state'];
+    id: Uuid | null;
+    requested_at: string;
+    sealed: string;
+  }>`
+    select o.state, e.id, e.requested_at::text, e.selection_sealed as sealed
+    from organizations o left join erasures e on e.organization_id = o.id and e.completed_at is null
+    where o.id = ${organizationId}`.execute(db);
+  const [first] = rows;
+  if (first === undefined) return null;
+  const erasures = rows.flatMap(({ id, requested_at: requestedAt, sealed: selectionSealed }) =>
+    id === null ? [] : [{ id, coverage: { organizationId, requestedAt }, selectionSealed }],
+  );
+  return { state: first.state, erasures };
+}

@@ -1,0 +1,1 @@
+export { hashEarlierEventKeys as up } from './event-keys.ts';

@@ -1,0 +1,342 @@
+import { newEvent, writeEvents } from '@enterprise-api/shared/events';
+import {
+  createDatabase,
+  createDatabaseClock,
+  type Database,
+  insertErasure,
+  type RequestedSelection,
+  type Row,
+  refuseRestore,
+} from '@enterprise-api/shared/ledger';
+import { createJobProducer, selectQueueBackend } from '@enterprise-api/shared/queue';
+import { newUuid, systemClock, toPublicId, type Uuid } from '@enterprise-api/shared/runtime';
+import {
+  createTestDatabase,
+  insertOrganization,
+  insertWebhook,
+  queueBackends,
+  testEvent,
+  until,
+} from '@enterprise-api/testkit';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { sql } from 'kysely';
+import { fanOutEvents } from '../fan-out/queries.ts';
+import { writeQueuedEvent } from '../fan-out/write-event.ts';
+import { recordOutcomes } from '../outcomes/record-outcomes.ts';
+import { emitEvents, findAttempts, findDelivery, outcomeOf, plenty, testBox } from '../testing/ledger.ts';
+import { applyRecords } from './apply.ts';
+import { createErasureLoop } from './erasures.ts';
+import { markRestore } from './queries.ts';
+
+const secret = 'con_canary-4711';
+const settings = { leaseMs: 45_000, maxAttempts: 3 };
+const clock = createDatabaseClock(systemClock);
+let database: Awaited<ReturnType<typeof createTestDatabase>>;
+let db: Database;
+let organizationId: Uuid;
+let webhookId: Uuid;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  db = createDatabase({ url: database.url, applicationName: 'test', poolSize: 5 });
+});
+afterAll(async () => {
+  await db.destroy();
+  await database[Symbol.asyncDispose]();
+});
+beforeEach(async () => {
+  organizationId = await insertOrganization(db);
+  webhookId = await insertWebhook(db, { organizationId });
+});
+
+const emit = (subject: string, count = 1) =>
+  emitEvents(db, organizationId, count, { data: { consultation_id: subject, text: `about ${subject}` } });
+const fanOut = (ids: readonly Uuid[]) => fanOutEvents(db, ids, plenty, settings);
+
+const request = (selection: RequestedSelection) =>
+  db.transaction().execute((trx) => insertErasure(trx, testBox.seal, { organizationId, selection, reason: null }));
+
+/** Runs a worker's loop until the erasure has come so far. */
+async function erase(
+  erasure: Pick<Row<'erasures'>, 'id'>,
+  holds: (row: Row<'erasures'>) => boolean = (row) => row.completed_at !== null,
+  redisUrl?: string,
+) {
+  const queue = selectQueueBackend({ redisUrl, databaseUrl: database.url });
+  const loop = createErasureLoop({ db, clock, queue, box: testBox, settleMs: 0 }, (error) => {
+    throw error;
+  });
+  loop.start();
+  const row = await until('the erasure', () => find(erasure.id), { holds, withinMs: 60_000 });
+  await loop.stop();
+  return row;
+}
+
+const find = (id: Uuid) => db.selectFrom('erasures').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
+const findEvent = (id: Uuid) =>
+  db
+    .selectFrom('events as e')
+    .leftJoin('event_bodies as b', 'b.event_id', 'e.id')
+    .leftJoin('event_subjects as s', 's.event_id', 'e.id')
+    .select(['e.id', 'e.erased_at', 'b.body', 's.subject'])
+    .where('e.id', '=', id)
+    .executeTakeFirstOrThrow();
+const deliveriesOf = (eventId: Uuid) =>
+  db.selectFrom('deliveries').selectAll().where('event_id', '=', eventId).execute();
+const erased = { erased_at: expect.any(Date), body: null, subject: null };
+
+/** Every row of the ledger as text, without the receipts. */
+async function wholeLedger(): Promise<string> {
+  const tables = ['events', 'event_bodies', 'event_subjects', 'event_keys', 'outbox', 'parked_events', 'deliveries'];
+  const texts = [...tables, 'pending_deliveries', 'attempts', 'erasures', 'audit_log'].map(async (table) => {
+    const { rows } = await sql<{ text: string }>`select t::text as text from ${sql.table(table)} t`.execute(db);
+    return rows.map(({ text }) => text).join('\n');
+  });
+  return (await Promise.all(texts)).join('\n');
+}
+
+describe('an erasure of a subject', () => {
+  it('removes bodies, texts of attempts and the subject, cancels what is pending, and keeps the rest', async () => {
+    const [delivered = '', failed = '', waiting = '', other = ''] = [
+      ...(await emit(secret, 3)),
+      ...(await emit('con_2')),
+    ];
+    const { leases } = await fanOut([delivered, failed, waiting, other]);
+    const leaseOf = (id: Uuid) => leases.find((lease) => lease.event_id === id) as (typeof leases)[number];
+    await recordOutcomes(db, [
+      outcomeOf(leaseOf(delivered), { result: 'delivered', excerpt: `thanks for ${secret}` }),
+      outcomeOf(leaseOf(failed), { excerpt: `no ${secret}`, errorMessage: `bad ${secret}` }),
+    ]);
+    const row = await erase(await request({ kind: 'subject', subject: secret }));
+    expect(row.counts).toEqual({ events: 3, bodies: 3, responses: 2, deliveries_canceled: 2, queued: 0 });
+    for (const id of [delivered, failed, waiting]) expect(await findEvent(id)).toMatchObject(erased);
+    expect(await deliveriesOf(delivered)).toMatchObject([
+      { status: 'succeeded', last_status_code: 200, excerpt: null },
+    ]);
+    expect(await deliveriesOf(failed)).toMatchObject([
+      { status: 'canceled', canceled_reason: 'erased', last_error: 'http_error', attempt_count: 1 },
+    ]);
+    expect(await deliveriesOf(waiting)).toMatchObject([{ status: 'canceled', canceled_reason: 'erased' }]);
+    expect(await findEvent(other)).toMatchObject({ erased_at: null, subject: 'con_2', body: expect.any(String) });
+    expect(await deliveriesOf(other)).toMatchObject([{ status: 'pending' }]);
+    expect(await wholeLedger()).not.toContain(secret);
+    expect(row).toMatchObject({ selection_sealed: null, selected_subject: null });
+  });
+
+  it('covers an event that waits in the outbox or is parked: no delivery of it is ever written', async () => {
+    const [waiting = '', parked = '', other = ''] = [...(await emit(secret, 2)), ...(await emit('con_2'))];
+    await sql`with gone as (delete from outbox where event_id = ${parked} returning *)
+      insert into parked_events (event_id, organization_id, created_at, reason, failures, retry_at)
+      select *, 'test', 1, now() from gone`.execute(db);
+    const erasure = await request({ kind: 'subject', subject: secret });
+    const { events } = await fanOut([waiting, other]);
+    expect(events).toBe(1);
+    expect((await erase(erasure)).counts).toMatchObject({ events: 2, bodies: 2, deliveries_canceled: 0 });
+    await fanOut([waiting, parked]);
+    expect([await deliveriesOf(waiting), await deliveriesOf(parked)]).toEqual([[], []]);
+    expect(await deliveriesOf(other)).toHaveLength(1);
+  });
+
+  it('covers an event that was accepted before it and is committed later, and no event that is accepted later', async () => {
+    const [early, late] = [0, 1].map(() =>
+      newEvent(testEvent(organizationId, { data: { consultation_id: secret } }), Date.now()),
+    );
+    if (early === undefined || late === undefined) throw new Error('two events were made');
+    const open = await db.startTransaction().execute();
+    await writeEvents(open, [early]);
+    const erasure = await request({ kind: 'subject', subject: secret });
+    await writeEvents(db, [late]);
+    // Several passes find nothing, and do not complete it.
+    const passes = new Set<number>();
+    await erase(erasure, (row) => passes.add(Number(row.pass_began_at)).size > 3);
+    await open.commit().execute();
+    const { events } = await fanOut([early.id, late.id]);
+    expect(events).toBe(1);
+    expect((await erase(erasure)).counts).toMatchObject({ events: 1 });
+    expect(await findEvent(early.id)).toMatchObject(erased);
+    expect(await deliveriesOf(early.id)).toEqual([]);
+    expect(await findEvent(late.id)).toMatchObject({ erased_at: null, subject: secret });
+  });
+
+  it('records the outcome of an attempt that ends after it without texts', async () => {
+    const [id = ''] = await emit(secret);
+    const [lease] = (await fanOut([id])).leases;
+    if (lease === undefined) throw new Error('one delivery was leased');
+    await erase(await request({ kind: 'subject', subject: secret }));
+    const texts = { excerpt: `late ${secret}`, errorMessage: `late ${secret}` };
+    await recordOutcomes(db, [outcomeOf(lease, texts)]);
+    await recordOutcomes(db, [outcomeOf(lease, { ...texts, result: 'delivered', number: 2 })]);
+    await recordOutcomes(db, [outcomeOf(lease, { ...texts, number: 3 })]);
+    expect(await findDelivery(db, lease.id)).toMatchObject({ status: 'succeeded', last_status_code: 200 });
+    const attempts = await findAttempts(db, lease.id);
+    expect(attempts).toHaveLength(3);
+    for (const attempt of attempts) expect(attempt).toMatchObject({ excerpt: null, error_message: null });
+  });
+
+  it('continues where a killed worker stopped, and changes nothing when it is repeated', async () => {
+    const ids = await emit(secret, 450);
+    const erasure = await request({ kind: 'subject', subject: secret });
+    await erase(erasure, (row) => row.counts.events > 0);
+    await sql`update erasures set claimed_until = now() + interval '1 second' where completed_at is null`.execute(db);
+    expect((await erase(erasure)).counts).toMatchObject({ events: ids.length, bodies: ids.length });
+    expect((await erase(await request({ kind: 'subject', subject: secret }))).counts).toMatchObject({
+      events: 0,
+      bodies: 0,
+    });
+  });
+});
+
+it('erases by ids: ignores those of others, and counts none twice', async () => {
+  const [mine = '', kept = ''] = await emit('con_1', 2);
+  const [foreign = ''] = await emitEvents(db, await insertOrganization(db), 1);
+  const erasure = await request({ kind: 'event_ids', eventIds: [mine, foreign, newUuid(), mine] });
+  expect((await fanOut([mine, foreign, kept])).events).toBe(2);
+  expect((await erase(erasure)).counts).toMatchObject({ events: 1, bodies: 1 });
+  expect(await findEvent(mine)).toMatchObject(erased);
+  for (const id of [foreign, kept]) expect(await findEvent(id)).toMatchObject({ erased_at: null });
+});
+
+it.each(['before', 'all'] as const)(
+  'erases everything (%s), tests too, and nothing of other organizations',
+  async (kind) => {
+    const ids = await emit('con_1', 2);
+    await fanOut(ids.slice(0, 1));
+    const foreign = await emitEvents(db, await insertOrganization(db), 1);
+    const test = newEvent(testEvent(organizationId, { type: 'batch.completed' }), Date.now(), { test: true });
+    await sql`with event as (insert into events (id, organization_id, type, test) values (${test.id}, ${organizationId}, ${test.type}, true)),
+    body as (insert into event_bodies (event_id, body) values (${test.id}, ${test.body}))
+    insert into deliveries (id, organization_id, webhook_id, event_id, event_type, status, max_attempts, test, excerpt)
+    values (delivery_id(${test.id}, ${webhookId}), ${organizationId}, ${webhookId}, ${test.id}, ${test.type}, 'failed', 1, true, 'hello')`.execute(
+      db,
+    );
+    const before = new Date(Date.now() + 60_000).toISOString();
+    const row = await erase(await request(kind === 'all' ? { kind } : { kind, before }));
+    expect(row.counts).toMatchObject({ events: 3, bodies: 3, responses: 1, deliveries_canceled: 1 });
+    for (const id of [...ids, test.id]) expect(await findEvent(id)).toMatchObject(erased);
+    expect(await findEvent(foreign[0] ?? '')).toMatchObject({ erased_at: null, body: expect.any(String) });
+  },
+);
+
+describe.each(queueBackends())('whole events in the queue on $name', ({ start }) => {
+  it('are written erased, a repeat is a duplicate, and jobs of others stay', async () => {
+    await using opened = new AsyncDisposableStack();
+    const { redisUrl, close } = await start();
+    opened.defer(close);
+    const queue = selectQueueBackend({ redisUrl, databaseUrl: database.url });
+    const producer = createJobProducer(queue, 'writeEvent', () => undefined);
+    opened.defer(producer.close);
+    const jobOf = (subject: string, id?: string) => ({
+      version: 1 as const,
+      event_id: newUuid(),
+      event: { ...testEvent(organizationId, { data: { consultation_id: subject } }), ...(id !== undefined && { id }) },
+    });
+    const [plain, keyed, other] = [jobOf(secret), jobOf(secret, 'con_canary.completed'), jobOf('con_2')];
+    for (const job of [plain, keyed, other]) await producer.add(job as never);
+    const row = await erase(await request({ kind: 'subject', subject: secret }), undefined, redisUrl);
+    expect(row.counts).toMatchObject({ events: 2, queued: 2 });
+    expect(await producer.waitingCount()).toBe(1);
+    expect(await findEvent(plain.event_id)).toMatchObject(erased);
+    const again = newEvent(testEvent(organizationId, { id: 'con_canary.completed' }), Date.now());
+    expect(await writeEvents(db, [again])).toMatchObject([{ id: keyed.event_id, duplicate: true }]);
+    await sql`delete from bullmq.job`.execute(db).catch(() => undefined);
+  });
+});
+
+it('writes an event whose job a worker handles at the time of the request erased', async () => {
+  const job = {
+    version: 1 as const,
+    event_id: newUuid(),
+    event: testEvent(organizationId, { data: { consultation_id: secret } }),
+  };
+  const addedAt = Date.now();
+  const erasure = await request({ kind: 'subject', subject: secret });
+  const id = await writeQueuedEvent({ db, clock, box: testBox }, { job, addedAt, traceparent: undefined });
+  expect(await findEvent(id)).toMatchObject(erased);
+  expect((await fanOut([id])).events).toBe(0);
+  const later = { ...job, event_id: newUuid() };
+  const kept = await writeQueuedEvent(
+    { db, clock, box: testBox },
+    { job: later, addedAt: Date.now() + 60_000, traceparent: undefined },
+  );
+  expect(await findEvent(kept)).toMatchObject({ erased_at: null });
+  expect((await erase(erasure)).counts).toMatchObject({ events: 1 });
+});
+
+it('leaves no text of customers or receivers in the statistics, also in partitions that are created later', async () => {
+  const [id = ''] = await emit(secret, 50);
+  await fanOut([id]);
+  await sql`update deliveries set excerpt = ${secret}`.execute(db);
+  await sql`analyze`.execute(db);
+  const { rows } = await sql<{ text: string }>`select s::text as text from pg_stats s`.execute(db);
+  expect(rows.length).toBeGreaterThan(100);
+  expect(rows.filter(({ text }) => text.includes('canary'))).toEqual([]);
+});
+
+describe("a caller's event id", () => {
+  const storedKeys = async () =>
+    (await db.selectFrom('event_keys').select('key').where('organization_id', '=', organizationId).execute()).map(
+      ({ key }) => key,
+    );
+  const hash = expect.stringMatching(/^sha256 [0-9a-f]{64}$/);
+
+  it('is stored as a hash only', async () => {
+    const event = newEvent(testEvent(organizationId, { id: `${secret}.completed` }), Date.now());
+    await writeEvents(db, [event]);
+    expect(await writeEvents(db, [{ ...event, id: newUuid() }])).toMatchObject([{ id: event.id, duplicate: true }]);
+    expect(await storedKeys()).toEqual([hash]);
+  });
+
+  it('is stored as a hash only by version 1.0.0 too, which finds the first event after a duplicate', async () => {
+    const write = (eventId: Uuid) =>
+      db.transaction().execute(async (trx) => {
+        const inserted = await sql`
+          insert into event_keys (organization_id, key, event_id, event_type)
+          values (${organizationId}, ${secret}, ${eventId}, 'batch.failed') on conflict do nothing returning event_id`.execute(
+          trx,
+        );
+        const found = await sql<{ event_id: Uuid }>`
+          select event_id from event_keys where organization_id = ${organizationId} and key = ${secret}`.execute(trx);
+        return [inserted.rows.length, found.rows.map(({ event_id }) => event_id)];
+      });
+    const first = newUuid();
+    expect(await write(first)).toEqual([1, []]);
+    expect(await write(newUuid())).toEqual([0, [first]]);
+    expect(await storedKeys()).toEqual([hash]);
+  });
+});
+
+describe('records of an export, applied in a restored ledger', () => {
+  const recordOf = (row: Row<'erasures'>) =>
+    JSON.stringify({
+      object: 'erasure_record',
+      kind: 'erasure',
+      id: toPublicId('ers', row.id),
+      organization_id: toPublicId('org', row.organization_id),
+      at: new Date(row.requested_at).toISOString().replace('Z', '999Z'),
+      selection: { kind: row.selection_kind, sha256: row.selection_sha256, event_ids: null, before: null },
+      reason: null,
+    });
+
+  it('erase by the digest of the subject, write the receipt again, and change nothing the second time', async () => {
+    const [fannedOut = '', waiting = '', other = ''] = [...(await emit(secret, 2)), ...(await emit('con_2'))];
+    await fanOut([fannedOut, other]);
+    const row = await request({ kind: 'subject', subject: secret });
+    await db.deleteFrom('erasures').where('id', '=', row.id).execute();
+    expect(await applyRecords(db, [recordOf(row)])).toEqual({ events: 2 });
+    for (const id of [fannedOut, waiting]) expect(await findEvent(id)).toMatchObject(erased);
+    expect(await findEvent(other)).toMatchObject({ erased_at: null });
+    expect(await find(row.id)).toMatchObject({
+      selection_sha256: row.selection_sha256,
+      completed_at: expect.any(Date),
+    });
+    expect(await applyRecords(db, [recordOf(row)])).toEqual({ events: 0 });
+    await refuseRestore(db);
+  });
+
+  it('keep services from starting until all of them are applied', async () => {
+    await markRestore(db);
+    await expect(refuseRestore(db)).rejects.toThrow('erasures apply');
+    await applyRecords(db, []);
+    await refuseRestore(db);
+  });
+});

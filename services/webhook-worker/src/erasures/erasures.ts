@@ -1,0 +1,110 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { noErasureCounts } from '@enterprise-api/shared/contracts';
+import {
+  type CoveredPlace,
+  coversQueuedEvent,
+  type DatabaseClock,
+  type ErasureCoverage,
+  findCoveredEvents,
+} from '@enterprise-api/shared/ledger';
+import { findWholeEvents, type QueueBackend, type WholeEventJob } from '@enterprise-api/shared/queue';
+import { createLoop, type Loop, type Uuid } from '@enterprise-api/shared/runtime';
+import {
+  beginPass,
+  type ClaimedErasure,
+  claimErasure,
+  endPass,
+  eraseEvents,
+  releaseClaim,
+  saveCounts,
+  saveProgress,
+} from './queries.ts';
+import { coverageOf, type ErasedWrites, writeErased } from './queued-events.ts';
+
+export interface ErasureParts extends ErasedWrites {
+  clock: DatabaseClock;
+  queue: QueueBackend;
+  /** From the last change to the completion. Leases in the memory of workers are older then, and start no attempt. */
+  settleMs: number;
+}
+
+/** Pages of streams and answers from replicas are younger than this. */
+export const leastSettleMs = 5_000;
+const lookEveryMs = 1_000;
+const passEveryMs = 1_000;
+const batchSize = 200;
+const pageSize = 1_000;
+/** A worker works this long on an erasure before the next one, so that a large erasure delays no small one. */
+const sliceMs = 5_000;
+
+/**
+ * Works on running erasures in slices. Everything derives from the erasure's row, so any worker continues after a kill.
+ * Pauses after each batch for as long as the batch took.
+ */
+export function createErasureLoop(parts: ErasureParts, onError: (error: unknown) => void): Loop {
+  const stopping = new AbortController();
+  const loop = createLoop({
+    onError,
+    delayAfterErrorMs: lookEveryMs,
+    run: async () => {
+      const erasure = await claimErasure(parts.db);
+      if (erasure === null) return lookEveryMs;
+      await workOn(parts, erasure, stopping.signal);
+      return 0;
+    },
+  });
+  const stop = () => {
+    stopping.abort();
+    return loop.stop();
+  };
+  return { ...loop, stop };
+}
+
+async function workOn(parts: ErasureParts, erasure: ClaimedErasure, stopping: AbortSignal): Promise<void> {
+  const { db, settleMs } = parts;
+  const coverage = coverageOf(parts, erasure);
+  const isOver = deadline(parts, stopping);
+  if (erasure.place === null) await beginPass(db, erasure.id);
+  const search = { from: erasure.place, afterPosition: erasure.searchedPosition, pageSize };
+  for await (const { eventIds, place } of findCoveredEvents(db, coverage, search)) {
+    await eraseInBatches(parts, erasure.id, eventIds, place);
+    if (!isOver()) continue;
+    await saveProgress(db, erasure.id, place);
+    return releaseClaim(db, erasure.id);
+  }
+  // Comes last: while the queue is unavailable, events in the ledger are erased, but no erasure is completed.
+  await eraseQueuedEvents(parts, erasure.id, coverage);
+  await endPass(db, erasure.id, settleMs, passEveryMs);
+}
+
+function deadline({ clock }: ErasureParts, stopping: AbortSignal): () => boolean {
+  const until = clock.monotonic() + sliceMs;
+  return () => stopping.aborted || clock.monotonic() > until;
+}
+
+async function eraseInBatches({ db }: ErasureParts, id: Uuid, eventIds: Uuid[], place: CoveredPlace): Promise<void> {
+  for (let start = 0; start < eventIds.length; start += batchSize) {
+    const startedAt = performance.now();
+    const batch = eventIds.slice(start, start + batchSize);
+    await db.transaction().execute(async (trx) => {
+      await saveCounts(trx, id, await eraseEvents(trx, batch));
+      await saveProgress(trx, id, start + batchSize < eventIds.length ? null : place);
+    });
+    await pause(performance.now() - startedAt);
+  }
+}
+
+/** Writes covered events of the queue erased, so that repeated emissions stay duplicates, and removes their jobs. */
+async function eraseQueuedEvents(parts: ErasureParts, id: Uuid, coverage: ErasureCoverage): Promise<void> {
+  const { db, queue } = parts;
+  const isCovered = (job: Pick<WholeEventJob, 'data' | 'addedAt'>) => coversQueuedEvent(coverage, job);
+  await findWholeEvents(queue, isCovered, async (found) => {
+    for (const { job, traceparent, remove } of found) {
+      if (job !== null) await writeErased(parts, id, { job, traceparent });
+      // While a worker handles the job, it stays: a later pass looks for it again.
+      const queued = (await remove()) ? 1 : 0;
+      await saveCounts(db, id, { ...noErasureCounts, queued });
+      await saveProgress(db, id, null);
+    }
+  });
+}
