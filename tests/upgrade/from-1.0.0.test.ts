@@ -135,14 +135,15 @@ describe.each(queueBackends())('a ledger and a queue of 1.0.0, queue on $name', 
         statements.write,
         columns.map((value) => [value]),
       );
+      // A 1.0.0 library looks its ids up in its own transaction: the ledger replaces them with hashes at the commit.
+      const found = await producer.query(statements.find, [[organizationId], ['bat_8:failed']]);
       await producer.query('commit');
-      return { unknown: unknown.rows, written: written.rows };
+      return { unknown: unknown.rows, written: written.rows, found: found.rows };
     };
     const id = newUuid();
-    expect(await write(id)).toEqual({ unknown: [], written: [{ id }] });
-    expect(await write(newUuid())).toEqual({ unknown: [], written: [] });
-    const found = await producer.query(statements.find, [[organizationId], ['bat_8:failed']]);
-    expect(found.rows).toMatchObject([{ event_id: id, event_type: 'batch.failed' }]);
+    const found = [{ event_id: id, event_type: 'batch.failed' }];
+    expect(await write(id)).toMatchObject({ unknown: [], written: [{ id }] });
+    expect(await write(newUuid())).toMatchObject({ unknown: [], written: [], found });
     await producer.end();
     await sql.raw(`drop owned by ${role}; drop role ${role}`).execute(stage.db);
     await untilReceived('/hook bat_8');

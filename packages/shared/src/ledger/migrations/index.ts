@@ -4,7 +4,8 @@ import * as subjects from './2026-11-subjects.ts';
 import * as subjectsInKeys from './2026-11-subjects-in-keys.ts';
 
 /**
- * All migrations, which run in the order of their names. Names must never change, because each database stores the names of its applied migrations.
+ * All migrations, which run in the order of their names. Names must never change, because each database stores the
+ * names of its applied migrations.
  */
 export const migrations: Record<string, Migration> = {
   '2026-11-ledger': ledger,
