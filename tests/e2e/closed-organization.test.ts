@@ -1,25 +1,37 @@
+import { randomUUID } from 'node:crypto';
 import type { EmitEventInput } from '@enterprise-api/shared/contracts';
 import { createEventProducer, createQueueOnlyProducer } from '@enterprise-api/shared/events';
+import type { Database } from '@enterprise-api/shared/ledger';
 import { createJobProducer, openQueue } from '@enterprise-api/shared/queue';
 import { toPublicId } from '@enterprise-api/shared/runtime';
-import { type ApiClient, createApiClient, queueBackends, testEvent, until } from '@enterprise-api/testkit';
+import {
+  type ApiClient,
+  createApiClient,
+  queueBackends,
+  type ServiceProcess,
+  testEvent,
+  until,
+} from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { openTestStage, type TestStage } from './stage.ts';
+import { databaseRows } from '../security/searched-places.ts';
+import { openTestStage, type TestStage, uuidOf } from './stage.ts';
 
 describe.each(queueBackends())('a closed organization, queued on $name', (backend) => {
   let stage: TestStage;
+  let api: ServiceProcess;
   let client: ApiClient;
 
   beforeAll(async () => {
     stage = await openTestStage(backend);
-    client = createApiClient(await stage.startApi());
+    api = await stage.startApi();
+    client = createApiClient(api);
     await stage.startWorker();
   });
   afterAll(() => stage.close());
 
-  const close = async (organizationId: string) => {
+  const close = async (organizationId: string, eraseAfter = 3_600) => {
     const id = toPublicId('org', organizationId);
-    const body = { confirm: id, erase_after: 3_600 };
+    const body = { confirm: id, erase_after: eraseAfter };
     const { status } = await client.internal('POST', `/internal/v1/organizations/${id}/close`, body);
     expect(status).toBe(202);
   };
@@ -76,18 +88,69 @@ describe.each(queueBackends())('a closed organization, queued on $name', (backen
     await close(organizationId);
     const jobs = createJobProducer(stage.queue, 'writeEvent', () => undefined);
     const { queue, close: closeQueue } = openQueue(stage.queue, 'event-writes', () => undefined);
-    await createQueueOnlyProducer(jobs).emit({ ...eventOf(organizationId), id: 'canary' });
+    await createQueueOnlyProducer(jobs).emit({ ...eventOf(organizationId), id: 'queued' });
     const [job] = await until('a failed job', () => queue.getFailed(), { holds: ({ length }) => length === 1 });
     expect(job?.failedReason).toContain(`closed organization ${toPublicId('org', organizationId)}`);
-    expect(JSON.stringify(job?.data)).not.toContain('canary');
+    expect(JSON.stringify(job?.data)).not.toContain('queued');
     await Promise.all([jobs.close(), closeQueue()]);
+  });
+
+  it('has nothing left in the ledger once its data are erased, and drops what commits even later', async () => {
+    const receiver = await stage.startReceiver({ respond: () => ({ status: 500, body: 'canary-response' }) });
+    const { id, keyId, webhookId } = await createWithCanaries(api, receiver.url('/canary-url'));
+    const organizationId = uuidOf('org', id);
+    await client.emit([{ ...eventOf(organizationId, 'canary'), id: 'canary-key' }]);
+    await stage.untilDeliveries(organizationId, ([row]) => (row?.attempt_count ?? 0) > 0);
+    expect((await canariesIn(stage.db)).length).toBeGreaterThan(8);
+    await close(organizationId, 0);
+    const read = async (path: string) => (await client.internal('GET', `/internal/v1/organizations/${id}${path}`)).body;
+    const closed = await until('it is closed', () => read(''), {
+      holds: ({ state }) => state === 'closed',
+      withinMs: 120_000,
+      everyMs: 200,
+    });
+    expect(closed).toMatchObject({ name: null, external_id: null, closed_at: expect.any(String) });
+    expect(await canariesIn(stage.db)).toEqual([]);
+    const [key] = (await read('/keys')).data;
+    expect(key).toMatchObject({ id: keyId, name: null, ip_allowlist: null });
+    const [delivery] = (await read('/deliveries')).data;
+    const detail = await client.internal('GET', `/internal/v1/deliveries/${delivery.id}`);
+    expect(detail.body.attempts[0]).toMatchObject({ url: null, error_message: null, response_body: null });
+    const audit = await client.internal('GET', `/internal/v1/audit?object_id=${webhookId}`);
+    expect(audit.body.data).toMatchObject([
+      { action: 'webhook.updated', changed_fields: ['url'], changes: {} },
+      { action: 'webhook.created', changes: {} },
+    ]);
+
+    await stage.producer.emit([testEvent(organizationId, { data: { consultation_id: 'canary-late' } })]);
+    await untilOutboxIsEmpty(organizationId);
+    expect(await canariesIn(stage.db)).toEqual([]);
   });
 });
 
-const eventOf = (organizationId: string): EmitEventInput => ({
+/** An organization with the word `canary` in everything that a caller may name. */
+async function createWithCanaries(api: ServiceProcess, url: string) {
+  const client = createApiClient(api);
+  const once = { 'idempotency-key': randomUUID() };
+  const named = { name: 'canary-name', plan: 'enterprise', external_id: 'canary-external' };
+  const { id } = (await client.internal('POST', '/internal/v1/organizations', named, once)).body;
+  const key = await client.createKey(id, { name: 'canary-key-name', ip_allowlist: ['127.0.0.1'] });
+  const call = createApiClient(api, { key: key.secret });
+  const { id: webhookId } = await call.createWebhook(url, { description: 'canary-description' });
+  await call.call('PATCH', `/v1/webhooks/${webhookId}`, { url: `${url}/canary-moved` });
+  return { id, keyId: key.id, webhookId };
+}
+
+/** Tables with the word in a row. The queue's tables belong to other tests too. */
+async function canariesIn(db: Database): Promise<string[]> {
+  const rows = [...(await databaseRows(db))].filter(([name]) => name.startsWith('table public.'));
+  return rows.flatMap(([name, text]) => (text.includes('canary') ? [name] : []));
+}
+
+const eventOf = (organizationId: string, batch = 'queued'): EmitEventInput => ({
   organization_id: toPublicId('org', organizationId),
   type: 'batch.failed',
-  data: { batch_id: 'canary' },
+  data: { batch_id: batch },
 });
 
 function urlsOf({ queue, databaseUrl }: TestStage) {

@@ -23,10 +23,12 @@ import {
 } from '@enterprise-api/shared/runtime';
 import { createAddressPolicy, createSecretBox } from '@enterprise-api/shared/security';
 import { openTracing, tracingConfig } from '@enterprise-api/shared/tracing';
+import { createClosingLoop } from './closings/closings.ts';
 import { type Config, leaseMs, stopWithinMs } from './config.ts';
 import { deliver } from './deliver/deliver.ts';
 import { createDispatcher } from './dispatch/dispatcher.ts';
 import { createErasureLoop, leastSettleMs } from './erasures/erasures.ts';
+import { eraseEvents } from './erasures/queries.ts';
 import { FanOut } from './fan-out/fan-out.ts';
 import { createParkedRetries } from './fan-out/parked-events.ts';
 import { LeaseLoader } from './leases/lease-loader.ts';
@@ -242,6 +244,7 @@ function startMaintenance(foundation: Foundation, pauses: Loop, fanOut: FanOut):
       { ...foundation, settleMs: Math.max(leastSettleMs, config.WORKER_START_WITHIN) },
       warn('erasures not continued'),
     ),
+    closings: createClosingLoop({ ...foundation, eraseEvents }, warn('organizations not closed yet')),
     retention: createRetentionLoop(directUrl, { periods: config, log }, warn('retention failed; will retry soon')),
   };
   for (const [name, loop] of Object.entries(loops)) startLoop(closers, name, loop);

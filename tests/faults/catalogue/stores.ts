@@ -1,5 +1,6 @@
 import { findPatroniPrograms, startRedisCluster, startRedisWithSentinel } from '@enterprise-api/testkit';
 import { spoilNetwork } from '../bad-network.ts';
+import { eraseUnderLoad } from '../erased-data.ts';
 import { changeLeader } from '../postgres-failover.ts';
 import { stopPostgres } from '../postgres-stopped.ts';
 import { loseMasters, queueKey, rateKey } from '../redis-failover.ts';
@@ -77,6 +78,15 @@ export const stores = {
         settings: {},
         settleWithinMs: minutes(4),
       }),
+  },
+  R20: {
+    promise: 'R20',
+    what: 'a subject erased and an organization closed under load, with kills of APIs, workers and stores; then everything is searched',
+    breaks: 'postgres',
+    backends: 'both',
+    short: (stores) => eraseUnderLoad(stores, { events: 40, kills: 2, eventsPerSecond: 5, settleWithinMs: minutes(4) }),
+    full: (stores) =>
+      eraseUnderLoad(stores, { events: 1_000, kills: 20, eventsPerSecond: 20, settleWithinMs: minutes(10) }),
   },
   'R5-crash': {
     promise: 'R5',

@@ -1,5 +1,5 @@
 import type { ErasureCounts, ErasureRecord, ListErasuresQuery } from '@enterprise-api/shared/contracts';
-import type { Database, DatabaseTransaction, Row } from '@enterprise-api/shared/ledger';
+import type { Database, Row } from '@enterprise-api/shared/ledger';
 import { rangeOf, type Uuid } from '@enterprise-api/shared/runtime';
 import { sql } from 'kysely';
 import type { PageQuestion } from '../pagination/paging.ts';
@@ -17,15 +17,6 @@ const columns = [
 ] as const;
 
 export type ErasureRow = Pick<Row<'erasures'>, (typeof columns)[number]>;
-
-/** Locks the organization, so that it cannot be closed before the erasure exists. */
-export async function lockOrganizationState(
-  trx: DatabaseTransaction,
-  id: Uuid,
-): Promise<Row<'organizations'>['state'] | undefined> {
-  const row = await trx.selectFrom('organizations').select('state').where('id', '=', id).forShare().executeTakeFirst();
-  return row?.state;
-}
 
 /** The time as PostgreSQL writes it, with microseconds. */
 export async function timeAsText(db: Database): Promise<string> {

@@ -20,6 +20,7 @@ import {
 import { findWholeEvents, type QueueBackend } from '@enterprise-api/shared/queue';
 import { fromPublicId, nilUuid, toPublicId, type Uuid } from '@enterprise-api/shared/runtime';
 import type { SecretBox } from '@enterprise-api/shared/security';
+import { requireActive } from '../core/require-active.ts';
 import type { Transact } from '../core/unit-of-work.ts';
 import { invalid, isProblem, type Problem, problem } from '../http/problem.ts';
 import { type Cursors, type PageQuestion, paginate } from '../pagination/paging.ts';
@@ -29,7 +30,6 @@ import {
   findErasure,
   listErasures,
   listRecords,
-  lockOrganizationState,
   noteExported,
   type RecordRow,
   timeAsText,
@@ -49,9 +49,8 @@ export function createErasureService({ db, cursors, secretBox, queue }: ErasureS
     create: (transact: Transact, body: CreateErasure): Promise<Erasure | Problem> =>
       transact(async ({ trx, acted }) => {
         const organizationId = fromPublicId('org', body.organization_id) ?? nilUuid;
-        const state = await lockOrganizationState(trx, organizationId);
-        if (state === undefined) return problem('not_found');
-        if (state !== 'active') return isClosing;
+        const refused = await requireActive(trx, organizationId);
+        if (refused !== undefined) return refused;
         const requestedAt = await timeAsText(trx);
         if (body.before !== undefined && body.before.getTime() > Date.parse(requestedAt)) return inFuture;
         const coverage = { organizationId, requestedAt, selection: selectionOf(body) };
@@ -105,7 +104,6 @@ function presentRecord(row: RecordRow): ErasureRecord {
   };
 }
 
-const isClosing = problem('conflict', { message: 'The organization is closed or being closed.' });
 const inFuture = invalid([
   { location: 'body', path: 'before', code: 'invalid_value', message: 'must not be in the future' },
 ]);

@@ -1,0 +1,68 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { cancelBatchSize, cancelPending, type Database, type DatabaseTransaction } from '@enterprise-api/shared/ledger';
+import { createLoop, type Logger, type Loop, toPublicId, type Uuid } from '@enterprise-api/shared/runtime';
+import type { SecretBox } from '@enterprise-api/shared/security';
+import { beginErasure, type ClosingOrganization, eraseBatch, findClosing, findLateEvents } from './queries.ts';
+
+interface ClosingParts {
+  db: Database;
+  box: Pick<SecretBox, 'seal'>;
+  log: Logger;
+  eraseEvents: (trx: DatabaseTransaction, eventIds: readonly Uuid[]) => Promise<unknown>;
+}
+
+const lookEveryMs = 2_000;
+const lateEventsPerBatch = 200;
+
+/**
+ * Cancels the pending deliveries of closed organizations and later erases their data: first all events, by an erasure,
+ * then the rest. Everything derives from rows, so any worker continues after a kill.
+ */
+export function createClosingLoop(parts: ClosingParts, onError: (error: unknown) => void): Loop {
+  const stopping = new AbortController();
+  const loop = createLoop({
+    onError,
+    delayAfterErrorMs: lookEveryMs,
+    run: async () => {
+      for (const closing of await findClosing(parts.db)) {
+        if (!stopping.signal.aborted) await continueClosing(parts, closing, stopping.signal);
+      }
+      await eraseLateEvents(parts);
+      return lookEveryMs;
+    },
+  });
+  const stop = () => {
+    stopping.abort();
+    return loop.stop();
+  };
+  return { ...loop, stop };
+}
+
+async function continueClosing(parts: ClosingParts, closing: ClosingOrganization, stopping: AbortSignal) {
+  const { db, box } = parts;
+  let canceled = cancelBatchSize;
+  while (canceled === cancelBatchSize && !stopping.aborted) {
+    canceled = await cancelPending(db, closing.webhookIds, { limit: cancelBatchSize, locked: 'wait' });
+  }
+  if (closing.erasure === 'due') await db.transaction().execute((trx) => beginErasure(trx, box.seal, closing.id));
+  if (closing.erasure === 'completed') await eraseOrganization(parts, closing, stopping);
+}
+
+/** Pauses after each batch for as long as the batch took. */
+async function eraseOrganization({ db, log }: ClosingParts, { id }: ClosingOrganization, stopping: AbortSignal) {
+  while (!stopping.aborted) {
+    const startedAt = performance.now();
+    const result = await db.transaction().execute((trx) => eraseBatch(trx, id));
+    if (result === 'closed') log.info({ organization_id: toPublicId('org', id) }, 'organization closed');
+    if (result !== 'erased') return;
+    await pause(performance.now() - startedAt);
+  }
+}
+
+async function eraseLateEvents({ db, eraseEvents }: ClosingParts): Promise<void> {
+  for (;;) {
+    const eventIds = await findLateEvents(db, lateEventsPerBatch);
+    if (eventIds.length === 0) return;
+    await db.transaction().execute((trx) => eraseEvents(trx, eventIds));
+  }
+}

@@ -1,0 +1,254 @@
+import { randomUUID } from 'node:crypto';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { countInvariantViolations, type Database } from '@enterprise-api/shared/ledger';
+import { fromPublicId } from '@enterprise-api/shared/runtime';
+import {
+  type ApiListeners,
+  createApiClient,
+  type Fleet,
+  inParallel,
+  startFleet,
+  steadily,
+  until,
+} from '@enterprise-api/testkit';
+import { sql } from 'kysely';
+import { databaseRows, findSecrets, type SearchedPlaces, watchRedis } from '../security/searched-places.ts';
+import type { Finding } from './finding.ts';
+import { apiEvent, post } from './load.ts';
+import { type FaultStage, openFaultStage, quickLeases, type Stores } from './stage.ts';
+
+/** R20: a subject is erased and an organization closed under load, while processes and stores are killed. */
+export interface ErasedData {
+  events: number;
+  kills: number;
+  eventsPerSecond: number;
+  settleWithinMs: number;
+}
+
+export async function eraseUnderLoad(stores: Stores, size: ErasedData): Promise<Finding> {
+  const { postgres } = stores;
+  if (!postgres) throw new Error('This campaign kills a PostgreSQL: it needs one of its own.');
+  await using stage = await openFaultStage(stores, {
+    ...quickLeases,
+    WEBHOOK_RETRY_SCHEDULE: '1s,24h',
+    LOG_LEVEL: 'info',
+  });
+  // The receiver of erased data fails and repeats what it got.
+  stage.requests.respond(({ path }, { body }) => (path.startsWith('/echo') ? { status: 500, body: String(body) } : {}));
+  const lines: string[] = [];
+  const onLine = (line: string) => void lines.push(line);
+  await using apis = await startFleet(2, () => stage.startApi({ INTERNAL_QUEUE_BOARD: 'true' }, { onLine }));
+  await using workers = await startFleet(2, () => stage.startWorker({}, { onLine }));
+  const api = () => apis.members[0] as ApiListeners;
+  const bystander = await stage.subscribe(['/hook']);
+  const erased = await createOwner(stage, api(), size.events);
+  const closed = await createOwner(stage, api(), size.events);
+  // An erased subject leaves the names of its organization.
+  const canaries = { ...pick(erased.canaries, /^(subject|data)/), ...closed.canaries };
+  const before = findSecrets(await databaseRows(stage.db), canaries);
+  const hidden = Object.keys(canaries).filter((name) => !before.some((found) => found.startsWith(name)));
+
+  const load = startLoad(api, bystander.organizationId, size.eventsPerSecond);
+  await forget(api(), erased, closed);
+  await kill({ apis, workers }, stores, size.kills);
+  await until('all is erased', () => isErased(stage.db), { withinMs: size.settleWithinMs, everyMs: 200 });
+  const emitted = await load.stop();
+  const sent = await untilSent(stage, bystander.organizationId, emitted, size.settleWithinMs);
+
+  await sql`analyze`.execute(stage.db);
+  await sql`vacuum full`.execute(stage.db);
+  await sql`checkpoint`.execute(stage.db);
+  const places: SearchedPlaces = new Map([
+    ...(await databaseRows(stage.db)),
+    ['pg_statistic', await statistics(stage.db)],
+    ['logs', lines.join('\n')],
+    ...(await answersOf(api(), [...apis.members, ...workers.members], erased, closed)),
+    ...(await redisKeys(stores.redisUrl)),
+  ]);
+  const violations = await countInvariantViolations(stage.db, 1_000_000);
+  await Promise.all([apis.stop(), workers.stop()]);
+  await postgres.stop();
+  for (const [name, text] of filesOf(postgres.folder)) places.set(name, text);
+  await postgres.start();
+  const found = findSecrets(places, canaries);
+  const checks: Record<string, boolean> = {
+    [`${hidden.join()} never in the ledger`]: hidden.length === 0,
+    [`found: ${found.join('; ')}`]: found.length === 0,
+    [`${emitted - sent} events of another organization lost`]: sent === emitted,
+    [`${violations} rows break the invariant`]: violations === 0,
+  };
+  return {
+    lost: emitted - sent,
+    duplicates: stage.requests.duplicates(),
+    figures: { 'events erased': 2 * size.events, deliveries: emitted, kills: size.kills, places: places.size },
+    broken: Object.entries(checks).flatMap(([what, holds]) => (holds ? [] : [what])),
+  };
+}
+
+interface Owner {
+  id: string;
+  key: string;
+  subject: string;
+  canaries: Record<string, string>;
+}
+
+/** An organization with a canary in each field that a caller or a receiver fills, and events with attempts. */
+async function createOwner(stage: FaultStage, api: ApiListeners, events: number): Promise<Owner> {
+  const made: Record<string, string> = {};
+  const canary = (name: string) => {
+    made[name] = `canary${randomUUID().replaceAll('-', '')}`;
+    return made[name];
+  };
+  const subject = canary('subject');
+  const client = createApiClient(api);
+  const named = { name: canary('name'), plan: 'enterprise', external_id: canary('external id') };
+  const { id } = (await client.internal('POST', '/internal/v1/organizations', named)).body;
+  const { secret: key } = await client.createKey(id, { name: canary('key name') });
+  const description = canary('description');
+  await createApiClient(api, { key }).createWebhook(stage.url(`/echo/${canary('url')}`), { description });
+  const text = canary('data');
+  const all = Array.from({ length: events }, (_, n) => ({
+    ...apiEvent(fromPublicId('org', id) ?? '', `${subject}.${n}`),
+    data: { consultation_id: subject, text },
+  }));
+  await client.emit(all);
+  const failed = () => sql`select from all_attempts where excerpt like ${`%${text}%`} limit 1`.execute(stage.db);
+  await until('an attempt', failed, { holds: ({ rows }) => rows.length > 0, withinMs: 60_000 });
+  return {
+    id,
+    key,
+    subject,
+    canaries: Object.fromEntries(Object.entries(made).map(([name, word]) => [`${name} of ${id}`, word])),
+  };
+}
+
+function pick(canaries: Record<string, string>, names: RegExp): Record<string, string> {
+  return Object.fromEntries(Object.entries(canaries).filter(([name]) => names.test(name)));
+}
+
+/** Emits until it is stopped; an event that was not accepted is emitted again. `stop` returns how many there are. */
+function startLoad(api: () => ApiListeners, organizationId: string, perSecond: number) {
+  const unanswered: string[] = [];
+  let emitted = 0;
+  const emit = async (key: string) => (await post(api().internalUrl, [apiEvent(organizationId, key)])).status === 202;
+  const load = steadily(perSecond, async () => {
+    emitted += 1;
+    const key = `event-${emitted}`;
+    if (!(await emit(key))) unanswered.push(key);
+  });
+  const stop = async () => {
+    await load.stop();
+    await inParallel(unanswered, 2, async (key) => {
+      await until(`${key} is accepted`, () => emit(key), { withinMs: 60_000 });
+    });
+    return emitted;
+  };
+  return { stop };
+}
+
+async function forget(api: ApiListeners, erased: Owner, closed: Owner): Promise<void> {
+  const { internal } = createApiClient(api);
+  const answers = [
+    await internal('POST', '/internal/v1/erasures', { organization_id: erased.id, subject: erased.subject }),
+    await internal('POST', `/internal/v1/organizations/${closed.id}/close`, { confirm: closed.id }),
+  ];
+  const statuses = answers.map(({ status }) => status).join();
+  if (statuses !== '202,202') throw new Error(`Erasing and closing were answered with ${statuses}.`);
+}
+
+/** Kills an API and a worker in turn, and each store in the middle. */
+async function kill({ apis, workers }: Record<'apis' | 'workers', Fleet>, stores: Stores, kills: number) {
+  for (let time = 0; time < kills; time += 1) {
+    await Promise.all([apis.crash(time % 2), workers.crash(time % 2)]);
+    if (time !== Math.floor(kills / 2)) continue;
+    await stores.postgres?.crash();
+    await stores.postgres?.start();
+    if (stores.redis !== undefined) await stores.redis.restart();
+  }
+}
+
+async function isErased(db: Database): Promise<boolean> {
+  try {
+    const { rows } = await sql`
+      select from erasures where completed_at is null union all select from organizations where state = 'closing'`.execute(
+      db,
+    );
+    return rows.length === 0;
+  } catch {
+    return false;
+  }
+}
+
+async function untilSent(stage: FaultStage, organizationId: string, events: number, withinMs: number): Promise<number> {
+  const count = async () => {
+    const { rows } = await sql<{ sent: number }>`
+      select count(*) as sent from deliveries where organization_id = ${organizationId} and status = 'succeeded'`.execute(
+      stage.db,
+    );
+    return rows[0]?.sent ?? 0;
+  };
+  return until('the deliveries of the other organization', count, {
+    holds: (sent) => sent >= events,
+    withinMs,
+    everyMs: 100,
+  });
+}
+
+async function statistics(db: Database): Promise<string> {
+  const { rows } = await sql<{ row: string }>`select s::text as row from pg_statistic s`.execute(db);
+  return rows.map(({ row }) => row).join('\n');
+}
+
+/** What every route that reads shows about both organizations, and the metrics. */
+async function answersOf(api: ApiListeners, processes: readonly ApiListeners[], erased: Owner, closed: Owner) {
+  const { internal } = createApiClient(api);
+  const { call } = createApiClient(api, { key: erased.key });
+  const places: SearchedPlaces = new Map();
+  const ask = async (via: typeof call, path: string) => {
+    const { text, body } = await via('GET', path);
+    places.set(path, text);
+    return body;
+  };
+  for (const { id } of [erased, closed]) {
+    const path = `/internal/v1/organizations/${id}`;
+    for (const list of ['', '/keys', '/webhooks']) await ask(internal, path + list);
+    for (const { id: eventId } of (await ask(internal, `${path}/events?limit=20`)).data)
+      await ask(internal, `${path}/events/${eventId}`);
+    for (const { id: deliveryId } of (await ask(internal, `${path}/deliveries?limit=20`)).data)
+      await ask(internal, `/internal/v1/deliveries/${deliveryId}`);
+    await ask(internal, `/internal/v1/audit?organization_id=${id}&limit=100`);
+  }
+  for (const report of [
+    'stats',
+    'erasures',
+    'queue-jobs?queue=event-writes&state=failed',
+    'database/locks',
+    'database/statements',
+    'database/sizes',
+  ])
+    await ask(internal, `/internal/v1/${report}`);
+  for (const list of ['events', 'webhooks/deliveries', 'erasures']) {
+    for (const { id } of (await ask(call, `/v1/${list}?limit=20`)).data) {
+      if (list !== 'erasures') await ask(call, `/v1/${list}/${id}`);
+    }
+  }
+  for (const { internalUrl } of processes)
+    places.set(`metrics of ${internalUrl}`, await (await fetch(`${internalUrl}/metrics`)).text());
+  return places;
+}
+
+async function redisKeys(redisUrl: string | undefined): Promise<SearchedPlaces> {
+  if (redisUrl === undefined) return new Map();
+  const watch = await watchRedis(redisUrl);
+  const places = await watch.read();
+  watch.close();
+  return places;
+}
+
+/** The files of the tables, without the write-ahead log and the server's own log. */
+function filesOf(folder: string): SearchedPlaces {
+  const base = join(folder, 'base');
+  const files = readdirSync(base, { recursive: true }).map((name) => join(base, String(name)));
+  return new Map(files.filter((file) => statSync(file).isFile()).map((file) => [file, readFileSync(file, 'latin1')]));
+}
