@@ -184,7 +184,7 @@ export interface DeliveriesTable {
   completed_at: Date | null;
   /** Null unless the status is `canceled`. */
   canceled_reason: Generated<string | null>;
-  /** True once the event is erased: later outcomes are recorded without texts. */
+  /** True once the event or its body was removed early: later outcomes are recorded without texts. */
   erased: Generated<boolean>;
   /**
    * The id of the successful attempt; its time bits hold the attempt's start. A new round resets it to null. The

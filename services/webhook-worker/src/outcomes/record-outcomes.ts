@@ -110,7 +110,7 @@ const pendingDeliveries = sql`ended as (
 
 /**
  * `inserted`: all attempts that did not deliver. `superseded` marks attempts that did not change their delivery. An
- * attempt may end after its event was erased; it is then recorded without texts, here and in `written`.
+ * attempt may end after its event or body was removed early; it is then recorded without texts, here and in `written`.
  */
 const insertedAttempts = sql`inserted as (
     insert into attempts (delivery_id, id, number, round, superseded, manual, started_at, duration_ms, status_code, error,

@@ -98,8 +98,8 @@ export async function removeBodies(db: Database, organizationId: Uuid, eventIds:
       ), bodies as (
         delete from event_bodies where event_id = any (array(select event_id from gone)) and ${within}
       ), delivered as (
-        update deliveries set excerpt = null
-        where id = any (array(select id from answered order by id)) and id ${range} and excerpt is not null
+        update deliveries set excerpt = null, erased = true
+        where id = any (array(select id from answered order by id)) and id ${range} and not erased
       ), attempted as (
         update attempts set excerpt = null
         where delivery_id = any (array(select id from answered order by id)) and delivery_id ${range} and excerpt is not null

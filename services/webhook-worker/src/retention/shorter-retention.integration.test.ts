@@ -72,6 +72,17 @@ describe('a shorter retention', () => {
     expect(await countInvariantViolations(db, 1_000)).toBe(0);
   });
 
+  it('keeps no answer to an attempt that ends after the removal', async () => {
+    const ids = await emit(1);
+    const leases = await fanOut(ids);
+    await deliver(leases);
+    await keepFor(0);
+    await run();
+    const late = leases.map((lease) => outcomeOf(lease, { number: 3, excerpt: 'answer' }));
+    await recordOutcomes(db, late);
+    expect(await whatIsLeft(ids)).toEqual({ bodies: 0, answers: 0, attempts: 3 });
+  });
+
   it('waits for the end of deliveries, for a fan-out, and for the time', async () => {
     await keepFor(0);
     const [pending, waiting] = [await emit(2), await emit(1)];
