@@ -16,6 +16,7 @@ export const ledgerTables: readonly (keyof Schema)[] = [
   'webhook_urls',
   'webhook_health',
   'events',
+  'event_subjects',
   'event_bodies',
   'event_keys',
   'outbox',
@@ -30,6 +31,9 @@ export const ledgerTables: readonly (keyof Schema)[] = [
   'usage_ledger',
   'usage_progress',
   'retention_progress',
+  'bodies_to_remove',
+  'erasures',
+  'erasure_export',
   'sending_pauses',
   'worker_policies',
 ];

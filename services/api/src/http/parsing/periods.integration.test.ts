@@ -37,6 +37,7 @@ it('deliveries, replays, the audit log, events and usage have a period', () => {
   expect(routes.map(({ name }) => name).sort()).toEqual([
     'GET /internal/v1/audit',
     'GET /internal/v1/organizations/{id}/deliveries',
+    'GET /internal/v1/organizations/{id}/events',
     'GET /v1/events',
     'GET /v1/usage',
     'GET /v1/webhooks/deliveries',
