@@ -5,7 +5,6 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createLogger } from '@enterprise-api/shared/runtime';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { type Listener, type ListenerLimits, listen } from './listener.ts';
-import { latestAnswers } from './request-context.ts';
 
 /** A slow client reaches these soon. */
 const shortLimits: ListenerLimits = {
@@ -41,7 +40,6 @@ async function start({
   const log = createLogger('test', 'silent');
   const place = { host: '127.0.0.1', port: 0, setting: 'nothing', trustedProxies, log };
   const serve: RequestListener = (request, response) => {
-    latestAnswers.set(request.socket, response);
     request.resume().on('end', () => {
       onServed(request);
       response.end(request.url === '/large' ? large : 'ok');

@@ -5,6 +5,7 @@ import type { Logger } from '@enterprise-api/shared/runtime';
 import { canonicalAddress, cidrContains } from '@enterprise-api/shared/security';
 import { addressBucket } from './client-address.ts';
 import { refuseMalformed } from './malformed-request.ts';
+import { noteAnswer } from './request-context.ts';
 
 export interface Listener {
   readonly url: string;
@@ -88,7 +89,7 @@ function createHttpServer(handle: RequestListener, limits: ListenerLimits, log: 
   });
   // Only the body's reader sends `100 Continue`, because a refusal must precede the body. An unknown expectation is no
   // reason to refuse a request (RFC 9110, section 10.1.1).
-  for (const event of ['request', 'checkContinue', 'checkExpectation']) server.on(event, handle);
+  for (const event of ['request', 'checkContinue', 'checkExpectation']) server.on(event, noteAnswer).on(event, handle);
   server.setTimeout(limits.silentMs);
   server.on('clientError', (error, socket: Socket) => refuseMalformed(error, socket, log));
   return server;

@@ -76,6 +76,8 @@ export class HostHeaderError extends Error {
 
 /** The answer to the newest request of each connection. */
 export const latestAnswers = new WeakMap<Socket, ServerResponse>();
+export const noteAnswer = ({ socket }: IncomingMessage, response: ServerResponse) =>
+  latestAnswers.set(socket, response);
 
 /**
  * The first middleware. Gives every request an id and a context, and reports the request after its end. Then refuses
@@ -98,7 +100,6 @@ export function attachRequestContext(options: RequestContextOptions): RequestHan
       bytesOut: 0,
     };
     response.locals.requestContext = context;
-    latestAnswers.set(request.socket, response);
     response.once('close', () => reportRequest(context, response, options));
     const hosts = request.headersDistinct.host?.length ?? 0;
     const isRefused = hosts > 1 || (hosts === 0 && request.httpVersion === '1.1');
