@@ -113,7 +113,7 @@ describe('the tour', () => {
         say,
       });
       const db = createDatabase({ url: postgres.url, applicationName: 'test', poolSize: 1 });
-      await sql`update kysely_migration set name = '0001-ledger'`.execute(db);
+      await sql`update kysely_migration set name = '0001-' || name`.execute(db);
       await db.destroy();
     }
     const tour = await run([]);
