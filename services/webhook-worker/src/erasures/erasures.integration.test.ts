@@ -173,6 +173,18 @@ describe('an erasure of a subject', () => {
     for (const attempt of attempts) expect(attempt).toMatchObject({ excerpt: null, error_message: null });
   });
 
+  it('records an attempt without texts if a crash lost its delivery, so that no erasure could find them', async () => {
+    const [id = ''] = await emit(secret);
+    const [lease] = (await fanOut([id])).leases;
+    if (lease === undefined) throw new Error('one delivery was leased');
+    await sql`with p as (delete from pending_deliveries where delivery_id = ${lease.id})
+      delete from deliveries where id = ${lease.id}`.execute(db);
+    await recordOutcomes(db, [outcomeOf(lease, { excerpt: secret, errorMessage: secret })]);
+    const attempts = await findAttempts(db, lease.id);
+    expect(attempts).toHaveLength(1);
+    expect(attempts[0]).toMatchObject({ excerpt: null, error_message: null });
+  });
+
   it('continues where a killed worker stopped, and changes nothing when it is repeated', async () => {
     const ids = await emit(secret, 450);
     const erasure = await request({ kind: 'subject', subject: secret });

@@ -111,13 +111,14 @@ const pendingDeliveries = sql`ended as (
 /**
  * `inserted`: all attempts that did not deliver. `superseded` marks attempts that did not change their delivery. An
  * attempt may end after its event or body was removed early; it is then recorded without texts, here and in `written`.
+ * So is an attempt whose delivery is gone: a crash of PostgreSQL lost it, and an erasure could not find the texts.
  */
 const insertedAttempts = sql`inserted as (
     insert into attempts (delivery_id, id, number, round, superseded, manual, started_at, duration_ms, status_code, error,
       error_message, excerpt, webhook_version, dns_ms, connect_ms, tls_ms, first_byte_ms)
     select o.delivery_id, o.attempt_id, coalesce(u.attempt_count, o.number), o.round, u.id is null, o.manual, o.started_at,
-      o.duration_ms, o.status_code, o.error, case when l.erased is not true then o.error_message end,
-      case when l.erased is not true then o.excerpt end, o.webhook_version, o.dns_ms, o.connect_ms,
+      o.duration_ms, o.status_code, o.error, case when not l.erased then o.error_message end,
+      case when not l.erased then o.excerpt end, o.webhook_version, o.dns_ms, o.connect_ms,
       o.tls_ms, o.first_byte_ms
     from outcomes o left join updated u on u.attempt_id = o.attempt_id left join locked l on l.delivery_id = o.delivery_id
     where u.delivered_by is null and l.delivered_by is distinct from o.attempt_id
