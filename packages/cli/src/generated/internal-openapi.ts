@@ -508,7 +508,7 @@ export interface components {
             subject: string | null;
             /** @description The state of the delivery. */
             status: components["schemas"]["DeliveryStatus"];
-            /** @description Why it was canceled: `webhook_disabled` (by its owner, automatically or by a 410), `webhook_deleted` or `erased`. Expect further reasons. Null unless it is canceled. */
+            /** @description Why it was canceled: `webhook_disabled` (by its owner, automatically or by a 410), `webhook_deleted`, `erased` or `organization_closed`. Expect further reasons. Null unless it is canceled. */
             canceled_reason: string | null;
             /** @description How many attempts were made. */
             attempt_count: number;

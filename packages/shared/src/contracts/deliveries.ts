@@ -11,7 +11,7 @@ export const deliveryStatusSchema = z.enum(deliveryStatuses).meta({
   examples: ['succeeded'],
 });
 
-export type CanceledReason = 'webhook_disabled' | 'webhook_deleted';
+export type CanceledReason = 'webhook_disabled' | 'webhook_deleted' | 'organization_closed';
 
 /**
  * Why a pending delivery waits. `lease`: a worker has leased it and will send it. `circuit_open`: the circuit breaker
@@ -75,7 +75,7 @@ const deliveryFields = z.strictObject({
     .string()
     .nullable()
     .describe(
-      'Why it was canceled: `webhook_disabled` (by its owner, automatically or by a 410), `webhook_deleted` or `erased`. Expect further reasons. Null unless it is canceled.',
+      'Why it was canceled: `webhook_disabled` (by its owner, automatically or by a 410), `webhook_deleted`, `erased` or `organization_closed`. Expect further reasons. Null unless it is canceled.',
     ),
   attempt_count: z.number().int().describe('How many attempts were made.'),
   max_attempts: z.number().int().describe('How many attempts the retry schedule allows.'),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isStorableText } from './json.ts';
+import { isShortText, isStorableText } from './json.ts';
 import { pageQueryShape } from './pagination.ts';
 import { exampleId, instantSchema, publicIdSchema, textSchema, timestampSchema } from './primitives.ts';
 
@@ -16,7 +16,7 @@ export const createErasureSchema = z
     organization_id: publicIdSchema('org'),
     subject: z
       .string(subjectRule)
-      .refine((text) => isStorableText(text) && text !== '' && Array.from(text).length <= 200, subjectRule)
+      .refine((text) => isStorableText(text) && text !== '' && isShortText(text), subjectRule)
       .optional()
       .describe('Erases the events that name this subject in `consultation_id` or `batch_id`, exactly.'),
     event_ids: z

@@ -5,10 +5,10 @@ import type { Database, DatabaseTransaction } from './database.ts';
 /** The batch size for callers that may leave deliveries for a later call. */
 export const cancelBatchSize = 1_000;
 
-/** Reads a row `w` of `webhooks` that is disabled or deleted. */
-export const canceledReason = sql<CanceledReason>`
-  case when (select state from organizations where id = w.organization_id) <> 'active' then 'organization_closed'
-       when w.state = 'deleted' then 'webhook_deleted' else 'webhook_disabled' end`;
+/** @param webhook the alias of a row of `webhooks` that is disabled or deleted */
+export const canceledReasonOf = (webhook: 'w' | 'webhooks') => sql<CanceledReason>`
+  case when (select state from organizations where id = ${sql.ref(webhook)}.organization_id) <> 'active' then 'organization_closed'
+       when ${sql.ref(webhook)}.state = 'deleted' then 'webhook_deleted' else 'webhook_disabled' end`;
 
 export interface CancelOptions {
   /** The maximum number of deliveries to cancel; null cancels all. */
@@ -48,7 +48,7 @@ export async function cancelPending(
       where d.status = 'pending' and d.round = c.round ${lock}
     ), canceled as (
       update deliveries d set status = 'canceled', completed_at = clock_timestamp(),
-        canceled_reason = (select ${canceledReason} from webhooks w where w.id = d.webhook_id)
+        canceled_reason = (select ${canceledReasonOf('w')} from webhooks w where w.id = d.webhook_id)
       where id = any (array(select id from locked)) returning id
     ), pending as materialized (
       select p.delivery_id from locked l join pending_deliveries p on p.delivery_id = l.id

@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { nilUuid, type Uuid, uuidTimeMs, withUuidTime } from '../runtime/ids.ts';
 import { createLoop, type Loop } from '../runtime/loop.ts';
 import { databaseTime } from './clock.ts';
@@ -88,6 +88,10 @@ export function uuidAtTime(unixMs: number): string {
 export function deliveryIdsOf(eventId: Uuid): { first: Uuid; last: Uuid } {
   return { first: uuidAtTime(uuidTimeMs(eventId)), last: `${eventId.slice(0, 13)}-ffff-ffff-ffffffffffff` };
 }
+
+/** {@link deliveryIdsOf} in SQL, for `id between …`. */
+export const betweenDeliveryIdsOf = (event: RawBuilder<unknown>): RawBuilder<unknown> =>
+  sql`between (left(${event}::text, 14) || '0000-0000-000000000000')::uuid and (left(${event}::text, 14) || 'ffff-ffff-ffffffffffff')::uuid`;
 
 /** `events_2026_11`: the partition of the month that begins at this time (milliseconds since 1970). */
 export function partitionName(table: PartitionedTable, fromMs: number): string {

@@ -3,13 +3,16 @@ export interface Loop {
   start(): void;
   /** Starts the next run now, or once the current run ends. Waits until `wakeFloorMs` after the last run's start. */
   wake(): void;
-  /** Prevents further runs, and resolves when the current one ends. */
+  /** Prevents further runs, aborts the signal of the current one, and resolves when it ends. */
   stop(): Promise<void>;
 }
 
 export interface LoopOptions {
-  /** @returns milliseconds until the next run */
-  run: () => Promise<number>;
+  /**
+   * @param stopping aborts when the loop is stopped, so that a long run may end early
+   * @returns milliseconds until the next run
+   */
+  run: (stopping: AbortSignal) => Promise<number>;
   onError: (error: unknown) => void;
   delayAfterErrorMs: number;
   /** The minimum time between the start of a run and the start of a run that {@link Loop.wake} causes; 0 by default. */
@@ -22,6 +25,7 @@ export interface LoopOptions {
 
 export function createLoop(options: LoopOptions): Loop {
   const { run, onError, delayAfterErrorMs, wakeFloorMs = 0, random = Math.random } = options;
+  const stopping = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   let current: Promise<void> | undefined;
   let isWoken = false;
@@ -34,7 +38,7 @@ export function createLoop(options: LoopOptions): Loop {
   const begin = () => {
     isWoken = false;
     begunAt = performance.now();
-    current = run()
+    current = run(stopping.signal)
       .catch((error: unknown) => {
         onError(error);
         return delayAfterErrorMs;
@@ -59,6 +63,7 @@ export function createLoop(options: LoopOptions): Loop {
     },
     stop: async () => {
       isStopped = true;
+      stopping.abort();
       clearTimeout(timer);
       await current;
     },

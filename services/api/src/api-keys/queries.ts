@@ -30,11 +30,6 @@ type NewKey = Pick<
   'id' | 'name' | 'public_id' | 'hash' | 'scopes' | 'ip_allowlist' | 'ip_allowlist_mode' | 'expires_at'
 >;
 
-export async function organizationExists(db: Database, organizationId: Uuid): Promise<boolean> {
-  const row = await db.selectFrom('organizations').select('id').where('id', '=', organizationId).executeTakeFirst();
-  return row !== undefined;
-}
-
 export async function insertKey(trx: DatabaseTransaction, organizationId: Uuid, key: NewKey): Promise<KeyRow> {
   const row = { ...key, organization_id: organizationId };
   return trx.insertInto('api_keys').values(row).returning(columns).executeTakeFirstOrThrow();

@@ -14,7 +14,7 @@ import { canonicalCidr } from '@enterprise-api/shared/security';
 import type { Principal } from '../auth/judge.ts';
 import { generateKey, keyPrefix } from '../auth/key-format.ts';
 import { type FieldChanges, fieldChanges, noFieldChanges } from '../core/field-changes.ts';
-import { requireActive } from '../core/require-active.ts';
+import { findOrganizationState, requireActive } from '../core/require-active.ts';
 import type { Transact } from '../core/unit-of-work.ts';
 import { challenges, invalid, isProblem, type Problem, problem } from '../http/problem.ts';
 import { type Cursors, type PageQuestion, paginate } from '../pagination/paging.ts';
@@ -26,7 +26,6 @@ import {
   listKeys,
   lockKey,
   noOutsideUses,
-  organizationExists,
   revokeKey,
   updateKey,
 } from './queries.ts';
@@ -34,6 +33,8 @@ import {
 export type ApiKeyService = ReturnType<typeof createApiKeyService>;
 
 const auditedFields = ['name', 'scopes', 'ip_allowlist', 'ip_allowlist_mode', 'expires_at'] as const;
+
+const organizationExists = async (db: Database, id: Uuid) => (await findOrganizationState(db, id)) !== undefined;
 
 export function createApiKeyService({ db, cursors }: { db: Database; cursors: Cursors }) {
   const revoke = (transact: Transact, name: KeyName, fields: FieldChanges = noFieldChanges) =>

@@ -4,6 +4,7 @@ import {
   deliveryStatuses,
   type WaitingFor,
 } from '@enterprise-api/shared/contracts';
+import { canceledReasonOf } from '@enterprise-api/shared/ledger';
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 
 /**
@@ -21,8 +22,7 @@ export const effectiveStatus = sql<DeliveryStatus>`
 /** The row has no reason yet if the effective status precedes it. */
 export const canceledReason = sql<CanceledReason | null>`
   case when not ${isCanceledByWebhook} or webhooks.id is null then deliveries.canceled_reason
-       when (select state from organizations where id = webhooks.organization_id) <> 'active' then 'organization_closed'
-       when webhooks.state = 'deleted' then 'webhook_deleted' else 'webhook_disabled' end`;
+       else ${canceledReasonOf('webhooks')} end`;
 
 /**
  * Reads rows `d` with `webhook_id` and the effective `status`, and their `pending_deliveries` rows `p`. Use this

@@ -1,5 +1,11 @@
 import { type DeliveryStatus, eventTypeNames } from '@enterprise-api/shared/contracts';
-import { type Database, deliveryIdsOf, idMarginMs, uuidAtTime } from '@enterprise-api/shared/ledger';
+import {
+  betweenDeliveryIdsOf,
+  type Database,
+  deliveryIdsOf,
+  idMarginMs,
+  uuidAtTime,
+} from '@enterprise-api/shared/ledger';
 import type { Uuid } from '@enterprise-api/shared/runtime';
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { PageQuestion } from '../pagination/paging.ts';
@@ -63,8 +69,7 @@ export async function listDeliveries(
     const ofEvent = ofTypes
       .where(isStored)
       .where('deliveries.event_id', '=', sql.ref<string>('part.event_id'))
-      .where('deliveries.id', '>=', sql<string>`(left(part.event_id::text, 14) || '0000-0000-000000000000')::uuid`)
-      .where('deliveries.id', '<=', sql<string>`(left(part.event_id::text, 14) || 'ffff-ffff-ffffffffffff')::uuid`);
+      .where(sql<SqlBool>`deliveries.id ${betweenDeliveryIdsOf(sql`part.event_id`)}`);
     return select(
       sql`${eventsOf(organizationId, subject, idsUntil(page, filter.until))} cross join lateral ${ofEvent} as d`,
     );

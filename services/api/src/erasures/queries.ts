@@ -1,5 +1,5 @@
 import type { ErasureCounts, ErasureRecord, ListErasuresQuery } from '@enterprise-api/shared/contracts';
-import type { Database, Row } from '@enterprise-api/shared/ledger';
+import { betweenDeliveryIdsOf, type Database, type Row } from '@enterprise-api/shared/ledger';
 import { rangeOf, type Uuid } from '@enterprise-api/shared/runtime';
 import { sql } from 'kysely';
 import type { PageQuestion } from '../pagination/paging.ts';
@@ -55,9 +55,8 @@ export async function countErasable(db: Database, eventIds: readonly Uuid[]): Pr
     with found as materialized (
       select d.id, d.status, d.excerpt is not null as has_excerpt
       from unnest(${eventIds}::uuid[]) as x (id) cross join lateral (
-        select id, status, excerpt from deliveries where event_id = x.id
-          and id >= (left(x.id::text, 13) || '-0000-0000-000000000000')::uuid
-          and id <= (left(x.id::text, 13) || '-ffff-ffff-ffffffffffff')::uuid) d)
+        select id, status, excerpt from deliveries
+        where event_id = x.id and id ${betweenDeliveryIdsOf(sql`x.id`)}) d)
     select cardinality(${eventIds}::uuid[]) as events,
       (select count(*) from event_bodies where event_id = any (${eventIds}::uuid[]) and event_id between ${from}::uuid and ${to}::uuid) as bodies,
       (select count(*) from found where has_excerpt) + (

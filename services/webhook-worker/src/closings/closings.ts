@@ -19,23 +19,17 @@ const lateEventsPerBatch = 200;
  * then the rest. Everything derives from rows, so any worker continues after a kill.
  */
 export function createClosingLoop(parts: ClosingParts, onError: (error: unknown) => void): Loop {
-  const stopping = new AbortController();
-  const loop = createLoop({
+  return createLoop({
     onError,
     delayAfterErrorMs: lookEveryMs,
-    run: async () => {
+    run: async (stopping) => {
       for (const closing of await findClosing(parts.db)) {
-        if (!stopping.signal.aborted) await continueClosing(parts, closing, stopping.signal);
+        if (!stopping.aborted) await continueClosing(parts, closing, stopping);
       }
       await eraseLateEvents(parts);
       return lookEveryMs;
     },
   });
-  const stop = () => {
-    stopping.abort();
-    return loop.stop();
-  };
-  return { ...loop, stop };
 }
 
 async function continueClosing(parts: ClosingParts, closing: ClosingOrganization, stopping: AbortSignal) {

@@ -198,7 +198,7 @@ describe('an erasure of a subject', () => {
   });
 });
 
-it('erases by ids: ignores those of others, and counts none twice', async () => {
+it('erases by ids: ignores foreign ids, and counts no id twice', async () => {
   const [mine = '', kept = ''] = await emit('con_1', 2);
   const [foreign = ''] = await emitEvents(db, await insertOrganization(db), 1);
   const erasure = await request({ kind: 'event_ids', eventIds: [mine, foreign, newUuid(), mine] });

@@ -42,22 +42,16 @@ const sliceMs = 5_000;
  * Pauses after each batch for as long as the batch took.
  */
 export function createErasureLoop(parts: ErasureParts, onError: (error: unknown) => void): Loop {
-  const stopping = new AbortController();
-  const loop = createLoop({
+  return createLoop({
     onError,
     delayAfterErrorMs: lookEveryMs,
-    run: async () => {
+    run: async (stopping) => {
       const erasure = await claimErasure(parts.db);
       if (erasure === null) return lookEveryMs;
-      await workOn(parts, erasure, stopping.signal);
+      await workOn(parts, erasure, stopping);
       return 0;
     },
   });
-  const stop = () => {
-    stopping.abort();
-    return loop.stop();
-  };
-  return { ...loop, stop };
 }
 
 async function workOn(parts: ErasureParts, erasure: ClaimedErasure, stopping: AbortSignal): Promise<void> {

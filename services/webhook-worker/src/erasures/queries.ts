@@ -1,9 +1,11 @@
 import type { ErasureCounts, ErasureRecord } from '@enterprise-api/shared/contracts';
 import {
+  betweenDeliveryIdsOf,
   type CoveredPlace,
   type Database,
   type DatabaseTransaction,
   daysBetween,
+  deliveryIdsOf,
   type RunningErasure,
 } from '@enterprise-api/shared/ledger';
 import { rangeOf, type Uuid, uuidTimeMs } from '@enterprise-api/shared/runtime';
@@ -128,9 +130,8 @@ export async function eraseEvents(trx: DatabaseTransaction, eventIds: readonly U
     select d.id, d.status = 'pending' as is_pending, d.excerpt is not null as has_excerpt from deliveries d
     where d.id = any (array(
       select f.id from unnest(${eventIds}::uuid[]) as x (id) cross join lateral (
-        select id from deliveries where event_id = x.id and id >= (left(x.id::text, 13) || '-0000-0000-000000000000')::uuid
-          and id <= (left(x.id::text, 13) || '-ffff-ffff-ffffffffffff')::uuid) f))
-      and d.id between ${`${from.slice(0, 13)}-0000-0000-000000000000`}::uuid and ${`${to.slice(0, 13)}-ffff-ffff-ffffffffffff`}::uuid
+        select id from deliveries where event_id = x.id and id ${betweenDeliveryIdsOf(sql`x.id`)}) f))
+      and d.id between ${deliveryIdsOf(from).first}::uuid and ${deliveryIdsOf(to).last}::uuid
     order by d.id for update`.execute(trx);
   const removed =
     deliveries.length === 0

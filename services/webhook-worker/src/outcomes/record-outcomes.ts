@@ -1,4 +1,4 @@
-import { canceledReason, type Database, prepared } from '@enterprise-api/shared/ledger';
+import { canceledReasonOf, type Database, prepared } from '@enterprise-api/shared/ledger';
 import { rangeOf } from '@enterprise-api/shared/runtime';
 import { type RawBuilder, sql } from 'kysely';
 import { healthChanges } from './health-changes.ts';
@@ -68,6 +68,8 @@ const lockedDeliveries = (within: RawBuilder<unknown>) => sql`locked as material
     from best b cross join lateral (
       select * from deliveries where id = b.delivery_id and id ${within} limit 1 for update) d
   )`;
+
+const canceledReason = canceledReasonOf('w');
 
 /**
  * `updated`: the deliveries that an outcome changes. The delivery's row holds the attempt that delivers, because the

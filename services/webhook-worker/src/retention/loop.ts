@@ -18,21 +18,15 @@ export function createRetentionLoop(
   { periods, log }: Pick<RetentionRun, 'periods' | 'log'>,
   onError: (error: unknown) => void,
 ): Loop {
-  const stopping = new AbortController();
-  const loop = createLoop({
+  return createLoop({
     onError,
     delayAfterErrorMs: againMs,
-    run: async () => {
-      const result = await withRetentionLock(url, (db) => runRetention({ db, periods, log, signal: stopping.signal }));
+    run: async (stopping) => {
+      const result = await withRetentionLock(url, (db) => runRetention({ db, periods, log, signal: stopping }));
       if (result === null) return everyMs;
       return result.isComplete ? Math.min(everyMs, result.nextMs) : againMs;
     },
   });
-  const stop = () => {
-    stopping.abort();
-    return loop.stop();
-  };
-  return { ...loop, stop };
 }
 
 /**

@@ -1,5 +1,5 @@
 import { eventTypeNames } from '@enterprise-api/shared/contracts';
-import { type Database, daysBetween, deliveryIdsOf } from '@enterprise-api/shared/ledger';
+import { betweenDeliveryIdsOf, type Database, daysBetween, deliveryIdsOf } from '@enterprise-api/shared/ledger';
 import { rangeOf, type Uuid, uuidTimeMs } from '@enterprise-api/shared/runtime';
 import { type RawBuilder, sql } from 'kysely';
 
@@ -71,10 +71,7 @@ export async function findRemovable(db: Database, organization: ShorterRetention
 const isNeeded = (event: RawBuilder<unknown>) => sql`(
     exists (select from outbox o where o.event_id = ${event})
     or exists (select from parked_events o where o.event_id = ${event})
-    or exists (select from pending_deliveries o where o.event_id = ${event} and o.delivery_id ${withinMillisecondOf(event)}))`;
-
-const withinMillisecondOf = (event: RawBuilder<unknown>) =>
-  sql`between (left(${event}::text, 14) || '0000-0000-000000000000')::uuid and (left(${event}::text, 14) || 'ffff-ffff-ffffffffffff')::uuid`;
+    or exists (select from pending_deliveries o where o.event_id = ${event} and o.delivery_id ${betweenDeliveryIdsOf(event)}))`;
 
 /**
  * Removes bodies and the answers of receivers. Locks the bodies first: a retry locks them too, and the second statement
@@ -94,7 +91,7 @@ export async function removeBodies(db: Database, organizationId: Uuid, eventIds:
       ), answered as materialized (
         select d.id from gone g cross join lateral (
           select id from deliveries
-          where id ${range} and id ${withinMillisecondOf(sql`g.event_id`)} and event_id = g.event_id) d
+          where id ${range} and id ${betweenDeliveryIdsOf(sql`g.event_id`)} and event_id = g.event_id) d
       ), bodies as (
         delete from event_bodies where event_id = any (array(select event_id from gone)) and ${within}
       ), delivered as (

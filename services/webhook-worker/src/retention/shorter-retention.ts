@@ -16,14 +16,8 @@ const everyMs = 20_000;
 
 /** Removes the data of organizations that keep it for a shorter time than the settings say. Every worker does so. */
 export function createShorterRetention(db: Database, onError: (error: unknown) => void): Loop {
-  const stopping = new AbortController();
-  const run = () => applyShorterRetentions(db, stopping.signal).then(() => everyMs);
-  const loop = createLoop({ onError, delayAfterErrorMs: everyMs, run });
-  const stop = () => {
-    stopping.abort();
-    return loop.stop();
-  };
-  return { ...loop, stop };
+  const run = (stopping: AbortSignal) => applyShorterRetentions(db, stopping).then(() => everyMs);
+  return createLoop({ onError, delayAfterErrorMs: everyMs, run });
 }
 
 /** @param signal ends the work between two batches */

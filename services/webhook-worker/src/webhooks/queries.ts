@@ -1,4 +1,4 @@
-import { canceledReason, type Database, type DatabaseTransaction, type Row } from '@enterprise-api/shared/ledger';
+import { canceledReasonOf, type Database, type DatabaseTransaction, type Row } from '@enterprise-api/shared/ledger';
 import { sql } from 'kysely';
 
 export interface WebhookRow
@@ -54,6 +54,6 @@ export async function cancelLeased(
       delete from pending_deliveries where delivery_id = any (array(select delivery_id from own))
     )
     update deliveries d set status = 'canceled', completed_at = now(),
-      canceled_reason = (select ${canceledReason} from webhooks w where w.id = d.webhook_id)
+      canceled_reason = (select ${canceledReasonOf('w')} from webhooks w where w.id = d.webhook_id)
     where id = any (array(select delivery_id from own))`.execute(db);
 }

@@ -13,7 +13,7 @@ export type ErasureSelection =
 
 export type RequestedSelection = Exclude<ErasureSelection, { kind: 'subject_digest' }>;
 
-/** The events that an erasure covers: those of the selection that were accepted before the request. */
+/** An erasure covers the selected events that were accepted before the request. */
 export interface ErasureCoverage {
   organizationId: Uuid;
   selection: ErasureSelection;
