@@ -54,7 +54,7 @@ async function createSubjectFunction(db: Kysely<unknown>): Promise<void> {
     declare
       subject text;
     begin
-      subject := body::json -> 'data' ->> field;
+      subject := body::json #>> array['data', field];
       return case when char_length(subject) between 1 and 200 then subject end;
     exception when others then
       return null;
