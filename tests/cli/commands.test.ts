@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Delivery, Webhook, WebhookWithSecret } from '@enterprise-api/shared/contracts';
@@ -114,6 +115,21 @@ describe('enterprise-api', () => {
     expect(await run(['trigger', 'no.type', '--webhook', other.id])).toMatchObject({ code: 6 });
     for (const { id } of [webhook, other]) await run(['webhooks', 'delete', id, '--yes']);
     expect(await run(['trigger', 'batch.failed'])).toMatchObject({ code: 5 });
+  });
+
+  it('says why a signature is refused', async () => {
+    const { id, secret } = await createWebhook();
+    const folder = stage.cli.configFolder;
+    const [headers, body] = [join(folder, 'headers.txt'), join(folder, 'body')];
+    const hex = createHmac('sha256', secret).update('{}').digest('hex');
+    writeFileSync(headers, `POST / HTTP/1.1\nX-Service-Signature: ${hex}\n`);
+    writeFileSync(body, '{}');
+    expect(await json('webhooks', 'verify', id, '--headers', headers, '--body', body)).toMatchObject({ valid: true });
+    const asJson = JSON.stringify({ 'x-service-signature': hex });
+    const shown = await run(['webhooks', 'verify', id, '--headers', '-', '--body', body, '--computed', hex], asJson);
+    expect(shown.stdout).toMatch(/computed +correct/);
+    expect(await run(['webhooks', 'verify', id, '--headers', '-', '--body', '-'])).toMatchObject({ code: 2 });
+    await run(['webhooks', 'delete', id, '--yes']);
   });
 
   it('prints the address of a page that exists', async () => {

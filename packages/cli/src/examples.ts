@@ -18,6 +18,7 @@ export const examples: Readonly<Record<string, string>> = {
   'webhooks rotate-secret': 'whk_01jd6kz5r8e2v9qxm3c7t4b0na --overlap 24h',
   'webhooks test': 'whk_01jd6kz5r8e2v9qxm3c7t4b0na',
   'webhooks replay': 'whk_01jd6kz5r8e2v9qxm3c7t4b0na --since 2h',
+  'webhooks verify': 'whk_01jd6kz5r8e2v9qxm3c7t4b0na --headers headers.txt --body body.json',
   trigger: 'batch.failed --webhook whk_01jd6kz5r8e2v9qxm3c7t4b0na',
   'deliveries list': '--status failed --since 1d',
   'deliveries show': 'dlv_01jd6kz5r8e2v9qxm3c7t4b0na',

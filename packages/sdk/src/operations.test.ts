@@ -39,6 +39,7 @@ const calls: Record<string, (api: EnterpriseApi) => PromiseLike<unknown>> = {
   deleteWebhook: (api) => api.webhooks.delete(id),
   rotateWebhookSecret: (api) => api.webhooks.rotateSecret(id),
   testWebhook: (api) => api.webhooks.test(id),
+  verifySignature: (api) => api.webhooks.verifySignature(id, { headers: {}, body: '' }),
   replayWebhook: (api) => api.webhooks.replay(id, period),
   listEventTypes: (api) => api.webhooks.listEventTypes().page(),
   getDeliveryPolicy: (api) => api.webhooks.deliveryPolicy(),

@@ -13,6 +13,7 @@ export type Event = Schemas['Event'];
 export type EventTypeEntry = Schemas['EventTypeEntry'];
 export type Me = Schemas['Me'];
 export type Replay = Schemas['Replay'];
+export type SignatureCheck = Schemas['SignatureCheck'];
 export type SourceAddresses = Schemas['SourceAddresses'];
 export type Usage = Schemas['Usage'];
 export type Webhook = Schemas['Webhook'];
@@ -30,6 +31,7 @@ export type CreateWebhook = Input<Schemas['CreateWebhook']>;
 export type UpdateWebhook = Input<Schemas['UpdateWebhook']>;
 export type RotateSecret = Input<Schemas['RotateSecret']>;
 export type TestWebhook = Input<Schemas['TestWebhook']>;
+export type VerifySignature = Schemas['VerifySignature'];
 export type ReplayRequest = Input<Schemas['ReplayRequest']>;
 
 export type ListEvents = QueryOf<'listEvents'>;

@@ -23,6 +23,7 @@ function bothTables() {
     horizon: undefined as never,
     limits: undefined as never,
     eventStream: undefined as never,
+    signatureCheckLimit: undefined as never,
     queue: undefined as never,
   };
   const parts = { config: parsed.config, databaseClock: createDatabaseClock(systemClock), ...unused };

@@ -8,6 +8,7 @@ import { apiKeyRoutes } from './api-keys/routes.ts';
 import { createApiKeyService } from './api-keys/service.ts';
 import { auditRoutes } from './audit/routes.ts';
 import { createAuditService } from './audit/service.ts';
+import type { RequestLimit } from './auth/rate-limit.ts';
 import type { ApiConfig } from './config.ts';
 import { deliveryRoutes } from './deliveries/routes.ts';
 import { createDeliveryService } from './deliveries/service.ts';
@@ -40,6 +41,8 @@ import { createCursors } from './pagination/paging.ts';
 import { redeliveryRoutes } from './redelivery/routes.ts';
 import { createRedelivery } from './redelivery/service.ts';
 import type { HistoryReads } from './replica/history-reads.ts';
+import { signatureDebuggerRoutes } from './signature-debugger/routes.ts';
+import { createSignatureDebugger } from './signature-debugger/service.ts';
 import { usageRoutes } from './usage/routes.ts';
 import { createUsageService } from './usage/service.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
@@ -57,12 +60,13 @@ export interface FeatureParts {
 
 interface PublicFeatureParts extends FeatureParts {
   eventStream: EventStreamService;
+  signatureCheckLimit: RequestLimit;
 }
 
 /** The features of `/v1`. */
 export function publicRoutes(parts: PublicFeatureParts) {
-  const { config, history, databaseClock, eventStream } = parts;
-  const { cursors, apiKeys, webhooks, events, deliveries, redelivery, erasures } = createSharedParts(parts);
+  const { config, history, databaseClock, eventStream, signatureCheckLimit: limit } = parts;
+  const { cursors, secretBox, apiKeys, webhooks, events, deliveries, redelivery, erasures } = createSharedParts(parts);
   return [
     ...meRoutes({ ...config, apiKeys }),
     ...webhookRoutes(webhooks),
@@ -72,6 +76,7 @@ export function publicRoutes(parts: PublicFeatureParts) {
     ...eventStreamRoutes(eventStream),
     ...deliveryRoutes(deliveries),
     ...redeliveryRoutes(redelivery),
+    ...signatureDebuggerRoutes(createSignatureDebugger({ secretBox, limit })),
     ...ownErasureRoutes(erasures),
     ...usageRoutes(createUsageService({ history, clock: databaseClock, rateLimits: config.rateLimits })),
   ];
@@ -138,6 +143,7 @@ function createSharedParts({ config, db, history, databaseClock, horizon, limits
   const secretBox = createSecretBox(config.keyRing);
   return {
     cursors,
+    secretBox,
     apiKeys: createApiKeyService({ db, cursors }),
     redelivery: createRedelivery({ clock: databaseClock, addressPolicy }),
     webhooks: createWebhookService({ db, secretBox, addressPolicy, cursors }),

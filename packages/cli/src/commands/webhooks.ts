@@ -3,9 +3,10 @@ import { openApi } from '../clients.ts';
 import type { Context } from '../context.ts';
 import { Failure } from '../failure.ts';
 import { confirm } from '../input/ask.ts';
-import { durationMs, instant, listOf } from '../input/values.ts';
+import { readHeaders } from '../input/headers.ts';
+import { bytesOf, durationMs, instant, listOf } from '../input/values.ts';
 import { showReplay } from '../present/replay.ts';
-import { eventTypeColumns, webhookColumns, webhookFields } from '../present/webhooks.ts';
+import { eventTypeColumns, signatureCheckFields, webhookColumns, webhookFields } from '../present/webhooks.ts';
 import type { GlobalOptions } from '../settings/settings.ts';
 import { action } from './action.ts';
 import type { CommandModule } from './index.ts';
@@ -19,6 +20,7 @@ export const addWebhookCommands: CommandModule = (program, open) => {
   addReading(webhooks, open);
   addChanging(webhooks, open);
   addSending(webhooks, open);
+  addVerify(webhooks, open);
 };
 
 interface ListOptions extends PagingOptions {
@@ -200,6 +202,40 @@ function addSending(webhooks: Command, open: Open): void {
         const body = { since, ...(until !== undefined && { until }), ...(status !== undefined && { status }) };
         const replay = await openApi(context).webhooks.replay(id, body, { signal: context.io.signal });
         showReplay(context.printer, replay);
+      }),
+    );
+}
+
+interface VerifyOptions {
+  headers: string;
+  body: string;
+  computed?: string;
+}
+
+function addVerify(webhooks: Command, open: Open): void {
+  webhooks
+    .command('verify')
+    .description('say why your receiver refuses a signature')
+    .argument('<id>', 'whk_…')
+    .requiredOption(
+      '--headers <path>',
+      'a file with the received headers, as JSON or one per line; - for standard input',
+    )
+    .requiredOption('--body <path>', 'a file with the received body; - for standard input')
+    .option('--computed <signature>', 'the signature that your code computed')
+    .action(
+      action<VerifyOptions>(open, async (context, { headers, body, computed }, id) => {
+        const { io, printer } = context;
+        if (headers === '-' && body === '-') {
+          throw new Failure('usage', 'Standard input cannot be both.', 'Give a file for --headers or for --body.');
+        }
+        const received = {
+          headers: readHeaders((await bytesOf(headers, io)).toString('utf8')),
+          body_base64: (await bytesOf(body, io)).toString('base64'),
+          ...(computed !== undefined && { computed }),
+        };
+        const check = await openApi(context).webhooks.verifySignature(id, received, { signal: io.signal });
+        printer.object(check, signatureCheckFields(check));
       }),
     );
 }

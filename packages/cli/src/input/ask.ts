@@ -34,7 +34,9 @@ export async function confirm(io: Io, question: string): Promise<boolean> {
 export const readSubject = async (io: Io): Promise<string> => (await readAll(io)).replace(/\r?\n$/, '');
 
 /** Reads standard input to its end. */
-export async function readAll({ stdin, signal }: Io): Promise<string> {
+export const readAll = async (io: Io): Promise<string> => (await readBytes(io)).toString('utf8');
+
+export async function readBytes({ stdin, signal }: Io): Promise<Buffer> {
   const chunks: Buffer[] = [];
   const stop = () => (stdin as Partial<{ destroy(): void }>).destroy?.();
   signal.addEventListener('abort', stop, { once: true });
@@ -44,7 +46,7 @@ export async function readAll({ stdin, signal }: Io): Promise<string> {
     signal.removeEventListener('abort', stop);
     signal.throwIfAborted();
   }
-  return Buffer.concat(chunks).toString('utf8');
+  return Buffer.concat(chunks);
 }
 
 const firstLine = (text: string) => (text.split('\n', 1)[0] ?? '').trim();

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { InvalidArgumentError } from 'commander';
 import { Failure } from '../failure.ts';
 import type { Io } from '../io.ts';
-import { readAll } from './ask.ts';
+import { readAll, readBytes } from './ask.ts';
 
 // Parsers for option values. If one throws, commander adds the option's name.
 
@@ -59,13 +59,18 @@ function parseTime(timeOf: (durationMs: number) => number, meaning: string) {
 export async function textOf(value: string, io: Io): Promise<string> {
   if (value === '-') return await readAll(io);
   if (!value.startsWith('@')) return value;
-  return readFile(value.slice(1));
+  return readFile(value.slice(1)).toString('utf8');
+}
+
+/** Returns the content of a file, or standard input for `-`. */
+export async function bytesOf(path: string, io: Io): Promise<Buffer> {
+  return path === '-' ? await readBytes(io) : readFile(path);
 }
 
 /** @throws {Failure} that names the file and the reason */
-function readFile(path: string): string {
+function readFile(path: string): Buffer {
   try {
-    return readFileSync(path, 'utf8');
+    return readFileSync(path);
   } catch (error) {
     throw new Failure('usage', `${path} cannot be read (${(error as NodeJS.ErrnoException).code}).`);
   }

@@ -1,4 +1,4 @@
-import type { EventTypeEntry, Webhook } from '@enterprise-api/sdk';
+import type { EventTypeEntry, SignatureCheck, Webhook } from '@enterprise-api/sdk';
 import type { Paint } from '../output/paint.ts';
 import type { Field } from '../output/printer.ts';
 import type { Column } from '../output/table.ts';
@@ -38,6 +38,20 @@ export function webhookFields(webhook: Webhook): Field[] {
 function webhookState({ enabled, disabled_reason, failing_since }: Webhook): string {
   if (enabled) return failing_since === null ? 'enabled' : 'failing';
   return `disabled (${disabled_reason})`;
+}
+
+export function signatureCheckFields({ valid, delivery_id, checks, computed }: SignatureCheck): Field[] {
+  return [
+    ['valid', valid ? 'yes' : 'no'],
+    ['delivery', orDash(delivery_id)],
+    ...checks.map(
+      ({ header, cause, message, webhook_id }): Field => [
+        header,
+        `${cause}: ${message}${webhook_id === undefined ? '' : ` ${webhook_id}`}`,
+      ],
+    ),
+    ['computed', computed ?? undefined],
+  ];
 }
 
 export const eventTypeColumns: Column<EventTypeEntry>[] = [

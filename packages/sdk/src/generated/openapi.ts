@@ -753,6 +753,43 @@ export interface components {
          * @enum {string}
          */
         Scope: "me:read" | "consultations:read" | "consultations:write" | "batches:read" | "batches:write" | "panels:read" | "usage:read" | "webhooks:read" | "webhooks:write" | "automations:read" | "automations:write" | "automations:trigger" | "chat.completions" | "scim:read" | "scim:write" | "*";
+        /**
+         * @description What is wrong with a signature, or `ok`.
+         * @enum {string}
+         */
+        SignatureCause: "missing_header" | "bad_encoding" | "wrong_header" | "body_consumed" | "whitespace_changed" | "truncated" | "body_reserialized" | "previous_secret" | "other_webhook" | "timestamp_skew" | "ok" | "unknown";
+        /** @description Why a signature is refused. Contains neither secrets nor signatures. */
+        SignatureCheck: {
+            /**
+             * @description Always `signature_check`.
+             * @constant
+             */
+            object: "signature_check";
+            /** @description Whether at least one signature is right and none is wrong. */
+            valid: boolean;
+            /** @description The delivery of the event that `webhook-id` names; null if this webhook has none. */
+            delivery_id: string | null;
+            /** @description One check for each signature header. */
+            checks: {
+                /**
+                 * @description The signature that was checked.
+                 * @enum {string}
+                 */
+                header: "X-Service-Signature" | "webhook-signature";
+                /** @description What is wrong with it, or `ok`. */
+                cause: components["schemas"]["SignatureCause"];
+                /** @description The cause as a sentence. */
+                message: string;
+                /** @description With `other_webhook`: the webhook whose secret made the signature. */
+                webhook_id?: string;
+                /** @description With `timestamp_skew`: how far the timestamp is from the nearest attempt. */
+                seconds?: number;
+            }[];
+            /** @description From what your code computed `computed`; null if it was not sent. */
+            computed: components["schemas"]["SignatureComputation"];
+        };
+        /** @description From what a receiver computed its signature. */
+        SignatureComputation: ("correct" | "secret_decoded" | "secret_not_decoded" | "secret_without_prefix" | "secret_with_version" | "secret_with_whitespace_or_quotes" | "base64_not_hex" | "hex_not_base64" | "body_reserialized" | "without_timestamp" | "unknown") | null;
         /** @description The addresses from which deliveries come, for the firewall of a receiver. */
         SourceAddresses: {
             /**
@@ -855,6 +892,18 @@ export interface components {
                 /** @description Attempts that were made. */
                 attempts: number;
             };
+        };
+        VerifySignature: {
+            /** @description The headers as your receiver got them, with names in any case. */
+            headers: {
+                [key: string]: string | string[];
+            };
+            /** @description The body that your code verifies, as text. */
+            body?: string;
+            /** @description Instead of `body`: its bytes in base64. */
+            body_base64?: string;
+            /** @description The signature that your code computed. */
+            computed?: string;
         };
         /**
          * @description What a pending delivery waits for. `lease`: a worker has leased it and will send it. `circuit_open`: its webhook keeps failing. `schedule`: it is not due yet. `capacity`: it is due and waits for a worker.

@@ -10,9 +10,11 @@ import type {
   Replay,
   ReplayRequest,
   RotateSecret,
+  SignatureCheck,
   SourceAddresses,
   TestWebhook,
   UpdateWebhook,
+  VerifySignature,
   Webhook,
   WebhookWithSecret,
 } from '../types.ts';
@@ -33,6 +35,9 @@ export function createWebhooks({ get, list, post, patch, delete: remove }: Opera
     /** Creates a new secret, which only this answer shows. During the overlap, both secrets sign. */
     rotateSecret: (id: string, rotation: RotateSecret = {}, options?: PostOptions) =>
       post<WebhookWithSecret>(pathOf`/v1/webhooks/${id}/rotate-secret`, rotation, options),
+    /** Says why your receiver refuses a signature. Shows neither secrets nor signatures. */
+    verifySignature: (id: string, received: VerifySignature, options?: PostOptions) =>
+      post<SignatureCheck>(pathOf`/v1/webhooks/${id}/verify-signature`, received, options),
     /** Sends a marked example of an event type to this webhook alone; `webhook.test` by default. */
     test: (id: string, test?: TestWebhook, options?: PostOptions) =>
       post<Delivery>(pathOf`/v1/webhooks/${id}/test`, test, options),

@@ -22,7 +22,8 @@ const messages: Record<WebhookVerificationReason, string> = {
   missing_signature: 'The request has neither a webhook-signature nor an X-Service-Signature header.',
   invalid_headers:
     'A request with webhook-signature needs webhook-id and webhook-timestamp (whole seconds since 1970).',
-  signature_mismatch: 'No signature of the request matches this body and these secrets.',
+  signature_mismatch:
+    'No signature of the request matches this body and these secrets. To find out why, send both to POST /v1/webhooks/{id}/verify-signature (webhooks.verifySignature, enterprise-api webhooks verify).',
   timestamp_too_old: 'The signature is too old.',
   timestamp_too_new: 'The time of the signature is in the future.',
   invalid_body: 'The signature is valid, but the body is not an event.',

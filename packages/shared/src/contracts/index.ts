@@ -20,6 +20,7 @@ export * from './primitives.ts';
 export * from './queue-jobs.ts';
 export * from './scopes.ts';
 export * from './sending.ts';
+export * from './signature-checks.ts';
 export * from './stats.ts';
 export * from './usage.ts';
 export * from './webhooks.ts';

@@ -8,7 +8,13 @@ import { KeyCache } from './key-cache.ts';
 import { createLastUsed } from './last-used.ts';
 import { createOutsideUses, writeOutsideUsesEveryMs } from './outside-uses.ts';
 import { addOutsideUses, findKeyByHash, markKeysUsed } from './queries.ts';
-import { createRateLimiter, openRateLimitStore, type RateDecision, type RateLimiterOptions } from './rate-limit.ts';
+import {
+  createRateLimiter,
+  createRequestLimit,
+  openRateLimitStore,
+  type RateDecision,
+  type RateLimiterOptions,
+} from './rate-limit.ts';
 
 export interface OpenJudgeOptions {
   db: Database;
@@ -56,5 +62,6 @@ export async function openJudge({ log, clock, closers }: Foundation, options: Op
     onRateDecision,
     withDatabaseCheck,
   });
-  return { judge, keyCache: cache, redis };
+  const signatureCheckLimit = createRequestLimit('signature-checks', 30, { redis, clock, onError });
+  return { judge, keyCache: cache, redis, signatureCheckLimit };
 }

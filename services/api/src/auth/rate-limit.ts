@@ -68,9 +68,30 @@ export function createRateLimiter({ limits, redis, clock, onError }: RateLimiter
   const plans = planNames.filter((plan): plan is ApiPlan => plan !== 'starter');
   const limiterPairs = plans.map((plan) => [plan, createPair(limits[plan], redis)] as const);
   const limiters = new Map<ApiPlan, LimiterPair>(limiterPairs);
+  const decide = createDecider(clock, onError);
+  return {
+    consume: (organizationId, plan) => decide(limiters.get(plan) as LimiterPair, countOne, organizationId),
+    peek: (organizationId, plan) => decide(limiters.get(plan) as LimiterPair, look, organizationId),
+  };
+}
+
+/** Counts one request of an organization against a limit of its own. Never throws. */
+export type RequestLimit = (organizationId: Uuid) => Promise<RateDecision>;
+
+/** Limits the requests for one route, in the same windows. */
+export function createRequestLimit(
+  name: string,
+  limit: number,
+  { redis, clock, onError }: Omit<RateLimiterOptions, 'limits'>,
+): RequestLimit {
+  const limiters = createPair(limit, redis, `enterprise-api-${name}`);
+  const decide = createDecider(clock, onError);
+  return (organizationId) => decide(limiters, countOne, organizationId);
+}
+
+function createDecider(clock: Clock, onError: (error: unknown) => void) {
   let pausedUntilMs = 0;
-  const ask = async (decide: Decide, organizationId: Uuid, plan: ApiPlan) => {
-    const { shared, local } = limiters.get(plan) as LimiterPair;
+  return async ({ shared, local }: LimiterPair, decide: Decide, organizationId: Uuid): Promise<RateDecision> => {
     if (shared !== undefined && clock.monotonic() >= pausedUntilMs) {
       try {
         return await decide(shared, organizationId, 'shared');
@@ -81,10 +102,6 @@ export function createRateLimiter({ limits, redis, clock, onError }: RateLimiter
     }
     return decide(local, organizationId, 'local');
   };
-  return {
-    consume: (organizationId, plan) => ask(countOne, organizationId, plan),
-    peek: (organizationId, plan) => ask(look, organizationId, plan),
-  };
 }
 
 type Limiter = RateLimiterRedis | RateLimiterMemory;
@@ -93,8 +110,8 @@ interface LimiterPair {
   local: RateLimiterMemory;
 }
 
-function createPair(limit: number, redis: RedisClient | undefined): LimiterPair {
-  const window = { duration: rateWindowSeconds, keyPrefix: 'enterprise-api-rate' };
+function createPair(limit: number, redis: RedisClient | undefined, keyPrefix = 'enterprise-api-rate'): LimiterPair {
+  const window = { duration: rateWindowSeconds, keyPrefix };
   if (redis === undefined) return { shared: undefined, local: new RateLimiterMemory({ ...window, points: limit }) };
   const shared = new RateLimiterRedis({
     ...window,

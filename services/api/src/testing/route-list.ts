@@ -20,6 +20,7 @@ export function everyRoute(): ListedRoute[] {
     horizon: undefined as never,
     limits: undefined as never,
     eventStream: undefined as never,
+    signatureCheckLimit: undefined as never,
     queue: undefined as never,
   };
   const noParts = {

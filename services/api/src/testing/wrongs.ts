@@ -32,7 +32,7 @@ export interface Wrong {
 
 export type AnyRoute = Pick<
   Route<never>,
-  'method' | 'path' | 'scope' | 'caller' | 'ids' | 'query' | 'body' | 'ifMatch' | 'streams'
+  'method' | 'path' | 'scope' | 'caller' | 'ids' | 'query' | 'body' | 'maxBodyBytes' | 'ifMatch' | 'streams'
 >;
 
 const always = () => true;

@@ -37,7 +37,7 @@ export async function readInput<Access>(
   route: Route<Access>,
   { body: limits, readsActor }: { body: BodyLimits; readsActor: boolean },
 ): Promise<Input | Problem> {
-  const bytes = await readBody(request, context, limits.maxBytes);
+  const bytes = await readBody(request, context, route.maxBodyBytes ?? limits.maxBytes);
   if (isProblem(bytes)) return bytes;
   const read = bytes.length === 0 ? { value: undefined } : parseJson(bytes, limits);
   if (isProblem(read)) return read;

@@ -70,6 +70,8 @@ export interface RouteDefinition<
   query?: Query;
   /** The JSON body. Without this schema the route accepts no body or an empty object. */
   body?: Body;
+  /** Maximum size of the body, if it differs from the listener's. */
+  maxBodyBytes?: number;
   /** For a union body: picks the intended member, so that errors describe that member only. */
   narrowBody?: (json: unknown) => z.ZodType;
   /**

@@ -1,0 +1,127 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { SignatureComputation } from '@enterprise-api/shared/contracts';
+
+export interface Computed {
+  secrets: readonly string[];
+  id: string;
+  timestamp: string;
+  body: Buffer;
+  /** Null if it is no longer stored. */
+  storedBody: Buffer | null;
+}
+
+/** Finds what a receiver's code signed, with which key and in which encoding, by trying known mistakes. */
+export function explainComputed(value: string, computed: Computed): SignatureComputation {
+  const given = decode(value.trim());
+  if (given === null) return 'unknown';
+  const bodies = [...(computed.storedBody === null ? [] : [computed.storedBody]), computed.body];
+  for (const secret of computed.secrets) {
+    for (const body of bodies) {
+      for (const [name, encoding, key, ...signed] of candidates(secret, body, computed)) {
+        if (encoding !== null && encoding !== given.encoding) continue;
+        const mac = createHmac('sha256', key);
+        for (const part of signed) mac.update(part);
+        if (timingSafeEqual(mac.digest(), given.bytes)) return name;
+      }
+    }
+  }
+  return 'unknown';
+}
+
+function decode(value: string): { encoding: 'hex' | 'base64'; bytes: Buffer } | null {
+  if (/^[0-9a-f]{64}$/.test(value)) return { encoding: 'hex', bytes: Buffer.from(value, 'hex') };
+  const base64 = /^(?:v1,)?([A-Za-z0-9+/]{43}=)$/.exec(value)?.[1];
+  return base64 === undefined ? null : { encoding: 'base64', bytes: Buffer.from(base64, 'base64') };
+}
+
+/** `encoding` null: either. */
+type Candidate = [
+  name: SignatureComputation,
+  encoding: 'hex' | 'base64' | null,
+  key: Buffer,
+  ...signed: (Buffer | string)[],
+];
+
+function* candidates(
+  secret: string,
+  body: Buffer,
+  { id, timestamp, storedBody }: Omit<Computed, 'body'>,
+): Generator<Candidate> {
+  const base64 = secret.replace(/^whsec_/, '');
+  const whole = Buffer.from(secret);
+  const decoded = Buffer.from(base64, 'base64');
+  const text = Buffer.from(base64);
+  const head = `${id}.${timestamp}.`;
+  yield ['correct', 'hex', whole, body];
+  yield ['correct', 'base64', decoded, head, body];
+  yield ['secret_decoded', 'hex', decoded, body];
+  yield ['secret_not_decoded', null, whole, head, body];
+  yield ['secret_not_decoded', null, text, head, body];
+  yield ['secret_without_prefix', null, text, body];
+  yield* withKeys('secret_with_version', keysOf(`v1,${secret}`), [[body], [head, body]]);
+  yield* withKeys(
+    'secret_with_whitespace_or_quotes',
+    wrapped(secret)
+      .flatMap(keysOf)
+      .filter((key) => !key.equals(decoded)),
+    [[body], [head, body]],
+  );
+  yield ['base64_not_hex', 'base64', whole, body];
+  yield ['hex_not_base64', 'hex', decoded, head, body];
+  for (const other of body === storedBody ? reserialized(body) : []) {
+    yield ['body_reserialized', null, whole, other];
+    yield ['body_reserialized', null, decoded, head, other];
+  }
+  yield ['without_timestamp', null, decoded, body];
+  yield ['without_timestamp', null, decoded, `${id}.`, body];
+}
+
+function* withKeys(
+  name: SignatureComputation,
+  keys: readonly Buffer[],
+  texts: readonly (Buffer | string)[][],
+): Generator<Candidate> {
+  for (const key of keys) for (const signed of texts) yield [name, null, key, ...signed];
+}
+
+/** A wrong secret as text, and as a lenient decoder of base64 reads it. */
+const keysOf = (secret: string) => [Buffer.from(secret), Buffer.from(secret.replace(/^whsec_/, ''), 'base64')];
+
+const wrapped = (secret: string) => [
+  `${secret}\n`,
+  `${secret}\r\n`,
+  `${secret} `,
+  ` ${secret}`,
+  `"${secret}"`,
+  `'${secret}'`,
+];
+
+/** The body as programs often write it again after parsing it: compact, indented, by Python's `json.dumps`, sorted. */
+function reserialized(body: Buffer): string[] {
+  const value: unknown = JSON.parse(body.toString());
+  const ordered = sorted(value);
+  return [
+    JSON.stringify(value),
+    JSON.stringify(value, null, 2),
+    pythonJson(value),
+    JSON.stringify(ordered),
+    pythonJson(ordered),
+  ];
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== 'object' || value === null) return value;
+  const names = Object.keys(value).sort();
+  return Object.fromEntries(names.map((name) => [name, sorted((value as Record<string, unknown>)[name])]));
+}
+
+function pythonJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(pythonJson).join(', ')}]`;
+  if (typeof value !== 'object' || value === null) return ascii(JSON.stringify(value));
+  const fields = Object.entries(value).map(([name, field]) => `${ascii(JSON.stringify(name))}: ${pythonJson(field)}`);
+  return `{${fields.join(', ')}}`;
+}
+
+const ascii = (json: string) =>
+  json.replace(/[\u007f-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
