@@ -51,7 +51,7 @@ export async function eraseUnderLoad(stores: Stores, size: ErasedData): Promise<
 
   const load = startLoad(api, bystander.organizationId, size.eventsPerSecond);
   await forget(api(), erased, closed);
-  await kill({ apis, workers }, stores, size.kills);
+  await using _restarted = await kill({ apis, workers }, stores, size.kills);
   await until('all is erased', () => isErased(stage.db), { withinMs: size.settleWithinMs, everyMs: 200 });
   const emitted = await load.stop();
   const sent = await untilSent(stage, bystander.organizationId, emitted, size.settleWithinMs);
@@ -157,15 +157,17 @@ async function forget(api: ApiListeners, erased: Owner, closed: Owner): Promise<
   if (statuses !== '202,202') throw new Error(`Erasing and closing were answered with ${statuses}.`);
 }
 
-/** Kills an API and a worker in turn, and each store in the middle. */
+/** Kills an API and a worker in turn, and each store in the middle. Returns the Redis that was started then. */
 async function kill({ apis, workers }: Record<'apis' | 'workers', Fleet>, stores: Stores, kills: number) {
+  let redis: AsyncDisposable | undefined;
   for (let time = 0; time < kills; time += 1) {
     await Promise.all([apis.crash(time % 2), workers.crash(time % 2)]);
     if (time !== Math.floor(kills / 2)) continue;
     await stores.postgres?.crash();
     await stores.postgres?.start();
-    if (stores.redis !== undefined) await stores.redis.restart();
+    redis = await stores.redis?.restart();
   }
+  return redis;
 }
 
 async function isErased(db: Database): Promise<boolean> {
