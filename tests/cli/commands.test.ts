@@ -87,6 +87,20 @@ describe('enterprise-api', () => {
     expect(shown.stdout).toContain('"type": "webhook.test"');
     expect(await json('deliveries', 'retry', test.id)).toMatchObject({ id: test.id, status: 'pending' });
     expect(await showUntil('succeeded')).toMatchObject({ attempt_count: 2 });
+    const preview = await json('webhooks', 'replay', webhook.id, '--since', '1h', '--rate', '5', '--dry-run');
+    expect(preview).toMatchObject({ object: 'replay_preview', estimated_seconds: 0 });
+    const replay = await json<{ id: string }>(
+      'webhooks',
+      'replay',
+      webhook.id,
+      '--since',
+      '1h',
+      '--status-code',
+      '503',
+    );
+    expect(await json('replays', 'list', '--webhook', webhook.id)).toMatchObject([{ id: replay.id }]);
+    expect(await json('replays', 'get', replay.id)).toMatchObject({ id: replay.id, matched: 0 });
+    expect(await json('replays', 'cancel', replay.id)).toMatchObject({ id: replay.id, pending: 0 });
     expect(await json('webhooks', 'replay', webhook.id, '--since', '1h')).toMatchObject({
       object: 'replay',
       matched: 0,

@@ -79,7 +79,13 @@ describe('the client against a real API', () => {
     expect(await client.events.get(eventId)).toMatchObject({ type: 'batch.failed' });
     expect(await all(client.events.list({ type: 'batch.failed', order: 'asc' }))).toMatchObject([{ id: eventId }]);
     expect(await client.deliveries.retry(deliveryId)).toMatchObject({ id: deliveryId });
-    expect(await client.webhooks.replay(id, { since: new Date(0) })).toMatchObject({ object: 'replay' });
+    const preview = await client.webhooks.replay(id, { since: new Date(0), status: ['skipped'], dry_run: true });
+    expect(preview.by_status).toEqual({});
+    const replay = await client.webhooks.replay(id, { since: new Date(0) });
+    expect(replay).toMatchObject({ object: 'replay' });
+    expect((await client.replays.list({ webhook_id: id }).page()).data).toMatchObject([{ id: replay.id }]);
+    expect(await client.replays.get(replay.id)).toMatchObject({ id: replay.id, matched: replay.matched });
+    expect(await client.replays.cancel(replay.id)).toMatchObject({ id: replay.id, pending: 0 });
     expect((await client.webhooks.rotateSecret(id, { overlap_seconds: 0 })).secret).not.toBe(secret);
     expect(await client.webhooks.delete(id)).toBeUndefined();
     await expect(client.webhooks.get(id)).rejects.toBeInstanceOf(ApiError);

@@ -18,7 +18,7 @@ const generated: readonly Generated[] = [
   {
     source: 'openapi.json',
     target: new URL('../src/generated/openapi.ts', import.meta.url),
-    queried: ['getUsage', 'listDeliveries', 'listEvents', 'listOwnErasures', 'listWebhooks'],
+    queried: ['getUsage', 'listDeliveries', 'listEvents', 'listOwnErasures', 'listReplays', 'listWebhooks'],
   },
   {
     source: 'internal-openapi.json',

@@ -7,6 +7,7 @@ import { createDeliveries } from './resources/deliveries.ts';
 import { createErasures } from './resources/erasures.ts';
 import { createEvents } from './resources/events.ts';
 import { createMe } from './resources/me.ts';
+import { createReplays } from './resources/replays.ts';
 import { createUsage } from './resources/usage.ts';
 import { createWebhooks } from './resources/webhooks.ts';
 
@@ -19,6 +20,7 @@ export class EnterpriseApi {
   readonly me: ReturnType<typeof createMe>;
   readonly webhooks: ReturnType<typeof createWebhooks>;
   readonly deliveries: ReturnType<typeof createDeliveries>;
+  readonly replays: ReturnType<typeof createReplays>;
   readonly events: ReturnType<typeof createEvents>;
   readonly erasures: ReturnType<typeof createErasures>;
   readonly usage: ReturnType<typeof createUsage>;
@@ -33,6 +35,7 @@ export class EnterpriseApi {
     this.me = createMe(operations);
     this.webhooks = createWebhooks(operations);
     this.deliveries = createDeliveries(operations);
+    this.replays = createReplays(operations);
     this.events = createEvents(operations, createOpenStream(settings));
     this.erasures = createErasures(operations);
     this.usage = createUsage(operations);

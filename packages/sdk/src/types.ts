@@ -13,6 +13,7 @@ export type Event = Schemas['Event'];
 export type EventTypeEntry = Schemas['EventTypeEntry'];
 export type Me = Schemas['Me'];
 export type Replay = Schemas['Replay'];
+export type ReplayPreview = Schemas['ReplayPreview'];
 export type SignatureCheck = Schemas['SignatureCheck'];
 export type SourceAddresses = Schemas['SourceAddresses'];
 export type Usage = Schemas['Usage'];
@@ -37,6 +38,7 @@ export type ReplayRequest = Input<Schemas['ReplayRequest']>;
 export type ListEvents = QueryOf<'listEvents'>;
 export type ListWebhooks = QueryOf<'listWebhooks'>;
 export type ListDeliveries = QueryOf<'listDeliveries'>;
+export type ListReplays = QueryOf<'listReplays'>;
 export type ListErasures = QueryOf<'listOwnErasures'>;
 export type GetUsage = QueryOf<'getUsage'>;
 

@@ -38,6 +38,8 @@ import { findActiveOrganizations } from './organizations/queries.ts';
 import { organizationRoutes } from './organizations/routes.ts';
 import { createOrganizationService } from './organizations/service.ts';
 import { createCursors } from './pagination/paging.ts';
+import { replayRoutes } from './redelivery/replay-routes.ts';
+import { createReplays } from './redelivery/replays.ts';
 import { redeliveryRoutes } from './redelivery/routes.ts';
 import { createRedelivery } from './redelivery/service.ts';
 import type { HistoryReads } from './replica/history-reads.ts';
@@ -65,7 +67,7 @@ interface PublicFeatureParts extends FeatureParts {
 
 /** The features of `/v1`. */
 export function publicRoutes(parts: PublicFeatureParts) {
-  const { config, history, databaseClock, eventStream, signatureCheckLimit: limit } = parts;
+  const { config, db, history, databaseClock, eventStream, signatureCheckLimit: limit } = parts;
   const { cursors, secretBox, apiKeys, webhooks, events, deliveries, redelivery, erasures } = createSharedParts(parts);
   return [
     ...meRoutes({ ...config, apiKeys }),
@@ -76,6 +78,7 @@ export function publicRoutes(parts: PublicFeatureParts) {
     ...eventStreamRoutes(eventStream),
     ...deliveryRoutes(deliveries),
     ...redeliveryRoutes(redelivery),
+    ...replayRoutes(createReplays({ db, cursors })),
     ...signatureDebuggerRoutes(createSignatureDebugger({ secretBox, limit })),
     ...ownErasureRoutes(erasures),
     ...usageRoutes(createUsageService({ history, clock: databaseClock, rateLimits: config.rateLimits })),
@@ -145,7 +148,11 @@ function createSharedParts({ config, db, history, databaseClock, horizon, limits
     cursors,
     secretBox,
     apiKeys: createApiKeyService({ db, cursors }),
-    redelivery: createRedelivery({ clock: databaseClock, addressPolicy }),
+    redelivery: createRedelivery({
+      clock: databaseClock,
+      addressPolicy,
+      maxAttempts: config.deliveryPolicy.max_attempts,
+    }),
     webhooks: createWebhookService({ db, secretBox, addressPolicy, cursors }),
     events: createEventHistory({ db, history, cursors, horizon, limits }),
     deliveries: createDeliveryService({ db, history, cursors }),

@@ -43,6 +43,7 @@ import { createSendingPauses } from './pauses/sending-pauses.ts';
 import { startProbes } from './probes.ts';
 import { createJobHandlers } from './queue-jobs.ts';
 import { startConsumer } from './queue-workers.ts';
+import { createReplayLoop } from './replays/replays.ts';
 import { createRetentionLoop } from './retention/loop.ts';
 import { createShorterRetention } from './retention/shorter-retention.ts';
 import { Scheduler } from './scheduler/scheduler.ts';
@@ -245,6 +246,7 @@ function startMaintenance(foundation: Foundation, pauses: Loop, fanOut: FanOut):
       warn('erasures not continued'),
     ),
     closings: createClosingLoop({ ...foundation, eraseEvents }, warn('organizations not closed yet')),
+    replays: createReplayLoop(db, warn('replays not counted')),
     retention: createRetentionLoop(directUrl, { periods: config, log }, warn('retention failed; will retry soon')),
   };
   for (const [name, loop] of Object.entries(loops)) startLoop(closers, name, loop);

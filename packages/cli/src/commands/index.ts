@@ -13,6 +13,7 @@ import { addMeCommand } from './me.ts';
 import { addOpenCommand } from './open.ts';
 import { addOpsCommands } from './ops.ts';
 import { addOrganizationCommands } from './organizations.ts';
+import { addReplayCommands } from './replays.ts';
 import { addRequestCommand } from './request.ts';
 import { addRevokeCommand } from './revoke.ts';
 import { addRunbookCommand } from './runbook.ts';
@@ -33,6 +34,7 @@ export const commandModules: readonly CommandModule[] = [
   addWebhookCommands,
   addTriggerCommand,
   addDeliveryCommands,
+  addReplayCommands,
   addUsageCommand,
   addErasuresCommand,
   addRequestCommand,

@@ -1,15 +1,15 @@
 import type { Command } from 'commander';
 import type { Context } from '../context.ts';
 import { publicId } from '../input/ids.ts';
-import { instant, listOf } from '../input/values.ts';
 import { internalApiOf } from '../internal/client.ts';
-import type { InspectedDelivery, InspectedWebhook, Replay } from '../internal/types.ts';
+import type { InspectedDelivery, InspectedWebhook, Replay, ReplayPreview } from '../internal/types.ts';
 import { deliveryFields, withoutSubject } from '../present/deliveries.ts';
 import { healthFields } from '../present/ops.ts';
 import { showReplay } from '../present/replay.ts';
 import { webhookFields } from '../present/webhooks.ts';
 import type { GlobalOptions } from '../settings/settings.ts';
 import { action } from './action.ts';
+import { type ReplayOptions, replayRequestOf, withReplayOptions } from './replays.ts';
 
 type Open = (options: GlobalOptions) => Context;
 
@@ -45,26 +45,18 @@ function addRetry(ops: Command, open: Open): void {
   );
 }
 
-interface ReplayOptions {
-  since: string;
-  until?: string;
-  status?: string[];
-}
-
 function addReplay(ops: Command, open: Open): void {
   withActor(
-    ops
-      .command('replay')
-      .description('send the failed and canceled deliveries of a period again, to a webhook of any organization')
-      .argument('<id>', 'whk_…')
-      .requiredOption('--since <time>', 'created at or after this time; or how long ago, such as 2h', instant())
-      .option('--until <time>', 'created before this time', instant())
-      .option('--status <statuses>', 'failed, canceled, succeeded (default: failed and canceled)', listOf),
+    withReplayOptions(
+      ops
+        .command('replay')
+        .description('send deliveries of a period again, or skipped events, to a webhook of any organization')
+        .argument('<id>', 'whk_…'),
+    ),
   ).action(
-    action<ReplayOptions>(open, async (context, { since, until, status }, id) => {
-      const body = { since, ...(until !== undefined && { until }), ...(status !== undefined && { status }) };
+    action<ReplayOptions>(open, async (context, options, id) => {
       const path = `/internal/v1/webhooks/${encodeURIComponent(publicId('whk', id))}/replay`;
-      const replay = await internalApiOf(context).post<Replay>(path, body);
+      const replay = await internalApiOf(context).post<Replay | ReplayPreview>(path, replayRequestOf(options));
       showReplay(context.printer, replay);
     }),
   );

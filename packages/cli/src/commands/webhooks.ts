@@ -4,13 +4,14 @@ import type { Context } from '../context.ts';
 import { Failure } from '../failure.ts';
 import { confirm } from '../input/ask.ts';
 import { readHeaders } from '../input/headers.ts';
-import { bytesOf, durationMs, instant, listOf } from '../input/values.ts';
+import { bytesOf, durationMs, listOf } from '../input/values.ts';
 import { showReplay } from '../present/replay.ts';
 import { eventTypeColumns, signatureCheckFields, webhookColumns, webhookFields } from '../present/webhooks.ts';
 import type { GlobalOptions } from '../settings/settings.ts';
 import { action } from './action.ts';
 import type { CommandModule } from './index.ts';
 import { collect, type PagingOptions, pageSize, withPaging } from './paging.ts';
+import { type ReplayOptions, replayRequestOf, withReplayOptions } from './replays.ts';
 import { sendTest } from './trigger.ts';
 
 type Open = (options: GlobalOptions) => Context;
@@ -161,12 +162,6 @@ interface RotateOptions {
   force?: boolean;
 }
 
-interface ReplayOptions {
-  since: string;
-  until?: string;
-  status?: ('failed' | 'canceled' | 'succeeded')[];
-}
-
 function addSending(webhooks: Command, open: Open): void {
   webhooks
     .command('rotate-secret')
@@ -190,20 +185,18 @@ function addSending(webhooks: Command, open: Open): void {
     .description('send a webhook.test event to one webhook, also while it is disabled')
     .argument('<id>', 'whk_…')
     .action(action(open, (context, _options, id) => sendTest(context, id)));
-  webhooks
-    .command('replay')
-    .description('send the failed and canceled deliveries of a period again')
-    .argument('<id>', 'whk_…')
-    .requiredOption('--since <time>', 'created at or after this time; or how long ago, such as 2h', instant())
-    .option('--until <time>', 'created before this time', instant())
-    .option('--status <statuses>', 'failed, canceled, succeeded (default: failed and canceled)', listOf)
-    .action(
-      action<ReplayOptions>(open, async (context, { since, until, status }, id) => {
-        const body = { since, ...(until !== undefined && { until }), ...(status !== undefined && { status }) };
-        const replay = await openApi(context).webhooks.replay(id, body, { signal: context.io.signal });
-        showReplay(context.printer, replay);
-      }),
-    );
+  withReplayOptions(
+    webhooks
+      .command('replay')
+      .description('send deliveries of a period again, or events that the webhook never got')
+      .argument('<id>', 'whk_…'),
+  ).action(
+    action<ReplayOptions>(open, async (context, options, id) => {
+      const { signal } = context.io;
+      const replay = await openApi(context).webhooks.replay(id, replayRequestOf(options), { signal });
+      showReplay(context.printer, replay);
+    }),
+  );
 }
 
 interface VerifyOptions {

@@ -9,6 +9,7 @@ const idKinds = {
   dlv: 'delivery',
   att: 'attempt',
   ers: 'erasure',
+  rpl: 'replay',
 } as const;
 export type IdPrefix = keyof typeof idKinds;
 

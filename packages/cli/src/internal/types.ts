@@ -19,5 +19,6 @@ export type InspectedWebhook = Schemas['InspectedWebhook'];
 export type QueueCounts = Schemas['QueueCounts'];
 export type QueueJobs = Schemas['QueueJobs'];
 export type Replay = Schemas['Replay'];
+export type ReplayPreview = Schemas['ReplayPreview'];
 export type Sending = Schemas['Sending'];
 export type Stats = Schemas['Stats'];

@@ -81,6 +81,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/webhooks/replays": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listReplays"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -291,7 +307,7 @@ export interface components {
             subject: string | null;
             /** @description The state of the delivery. */
             status: components["schemas"]["DeliveryStatus"];
-            /** @description Why it was canceled: `webhook_disabled` (by its owner, automatically or by a 410), `webhook_deleted`, `erased` or `organization_closed`. Expect further reasons. Null unless it is canceled. */
+            /** @description Why it was canceled: `webhook_disabled` (by its owner, automatically or by a 410), `webhook_deleted`, `replay_canceled`, `erased` or `organization_closed`. Expect further reasons. Null unless it is canceled. */
             canceled_reason: string | null;
             /** @description How many attempts were made. */
             attempt_count: number;
@@ -342,7 +358,7 @@ export interface components {
             subject: string | null;
             /** @description The state of the delivery. */
             status: components["schemas"]["DeliveryStatus"];
-            /** @description Why it was canceled: `webhook_disabled` (by its owner, automatically or by a 410), `webhook_deleted`, `erased` or `organization_closed`. Expect further reasons. Null unless it is canceled. */
+            /** @description Why it was canceled: `webhook_disabled` (by its owner, automatically or by a 410), `webhook_deleted`, `replay_canceled`, `erased` or `organization_closed`. Expect further reasons. Null unless it is canceled. */
             canceled_reason: string | null;
             /** @description How many attempts were made. */
             attempt_count: number;
@@ -704,22 +720,89 @@ export interface components {
             /** @description The length of a window, in seconds. */
             window_seconds: number;
         };
-        /** @description The result of a replay. */
+        /** @description Deliveries of one webhook that one request sent again. */
         Replay: {
+            /** @description Id of the replay. */
+            id: string;
             /**
              * @description Always `replay`.
              * @constant
              */
             object: "replay";
-            /** @description How many deliveries are sent again by this request. */
+            /** @description Id of the webhook. */
+            webhook_id: string;
+            /**
+             * @description `completed`: none of its deliveries is pending. `canceled`: somebody canceled it.
+             * @enum {string}
+             */
+            state: "running" | "completed" | "canceled";
+            /** @description How many deliveries the replay sends. Final. */
             matched: number;
-            /** @description Whether more deliveries match than one replay takes. */
+            /** @description Whether more match than the 100,000 that one replay takes. */
             has_more: boolean;
+            /** @description How many of them are pending. While the replay runs, the counts may be seconds old. */
+            pending: number;
+            /** @description How many of them this replay delivered. */
+            succeeded: number;
+            /** @description How many of them failed again. */
+            failed: number;
+            /** @description How many of them were canceled before they were delivered. */
+            canceled: number;
+            /** @description As requested. */
+            rate_per_second: number | null;
+            /**
+             * Format: date-time
+             * @description When the replay was created.
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it was completed or canceled.
+             */
+            completed_at: string | null;
+        };
+        /** @description A page of a list. */
+        ReplayList: {
+            /**
+             * @description Always `list`.
+             * @constant
+             */
+            object: "list";
+            /** @description The items of this page. */
+            data: components["schemas"]["Replay"][];
+            /** @description Whether there are more items behind this page. */
+            has_more: boolean;
+            /** @description `cursor` of the next page; null when there is none. */
+            next_cursor: string | null;
+        };
+        /** @description What a replay would send: the answer to a dry run. */
+        ReplayPreview: {
+            /**
+             * @description Always `replay_preview`.
+             * @constant
+             */
+            object: "replay_preview";
+            /** @description How many deliveries the replay would send. */
+            matched: number;
+            /** @description Whether more match than the 100,000 that one replay takes. */
+            has_more: boolean;
+            /** @description How many by status. Statuses without a match are left out. */
+            by_status: {
+                [key: string]: number;
+            };
+            /** @description How many by type. Types without a match are left out. */
+            by_event_type: {
+                [key: string]: number;
+            };
+            /** @description The ids of at most five of the events. */
+            sample: string[];
+            /** @description How long the first attempts would take at `rate_per_second`; null without a rate. */
+            estimated_seconds: number | null;
         };
         ReplayRequest: {
             /**
              * Format: date-time
-             * @description Only deliveries that were created at this time or later.
+             * @description Only deliveries, or skipped events, that were created at this time or later.
              */
             since: string;
             /**
@@ -728,13 +811,29 @@ export interface components {
              */
             until?: string;
             /**
-             * @description Which deliveries are sent again.
+             * @description Which deliveries are sent again. `skipped`: events since the webhook was created that match it now and have no delivery to it.
              * @default [
              *       "failed",
              *       "canceled"
              *     ]
              */
-            status?: ("failed" | "canceled" | "succeeded")[];
+            status?: ("failed" | "canceled" | "succeeded" | "skipped")[];
+            /** @description Only events of these types. */
+            event_type?: components["schemas"]["EventTypeName"][];
+            /** @description Only deliveries whose `last_error` is one of these. Leaves skipped events out. */
+            error?: components["schemas"]["AttemptError"][];
+            /** @description Only deliveries whose `last_status_code` is one of these. Leaves skipped events out. */
+            status_code?: number[];
+            /**
+             * @description Spreads the first attempts: at most this many become due in a second. Null: all are due at once.
+             * @default null
+             */
+            rate_per_second?: number | null;
+            /**
+             * @description Answers with what would be sent, and sends nothing.
+             * @default false
+             */
+            dry_run?: boolean;
         };
         RotateSecret: {
             /**
@@ -1155,6 +1254,26 @@ export interface operations {
                 since?: string;
                 /** @description Only objects created before this time. */
                 until?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: never;
+    };
+    listReplays: {
+        parameters: {
+            query?: {
+                /** @description How many items the page has at most. */
+                limit?: number;
+                /** @description `next_cursor` of the page before, with the same filters. */
+                cursor?: string;
+                /**
+                 * @description Id of the webhook.
+                 * @example whk_01jd6kz5r8e2v9qxm3c7t4b0na
+                 */
+                webhook_id?: string;
             };
             header?: never;
             path?: never;

@@ -8,6 +8,7 @@ import type {
   EventTypeEntry,
   ListWebhooks,
   Replay,
+  ReplayPreview,
   ReplayRequest,
   RotateSecret,
   SignatureCheck,
@@ -41,9 +42,16 @@ export function createWebhooks({ get, list, post, patch, delete: remove }: Opera
     /** Sends a marked example of an event type to this webhook alone; `webhook.test` by default. */
     test: (id: string, test?: TestWebhook, options?: PostOptions) =>
       post<Delivery>(pathOf`/v1/webhooks/${id}/test`, test, options),
-    /** Sends the deliveries of a period again; by default those that failed or were canceled. */
-    replay: (id: string, period: ReplayRequest, options?: PostOptions) =>
-      post<Replay>(pathOf`/v1/webhooks/${id}/replay`, period, options),
+    /**
+     * Sends the deliveries of a period again; by default those that failed or were canceled. `skipped` sends events that
+     * the webhook never got. With `dry_run`, sends nothing and says what would be sent.
+     */
+    replay: <Request extends ReplayRequest>(id: string, period: Request, options?: PostOptions) =>
+      post<Request extends { dry_run: true } ? ReplayPreview : Replay>(
+        pathOf`/v1/webhooks/${id}/replay`,
+        period,
+        options,
+      ),
     /** Lists the event types, each with a JSON Schema and an example of the whole body. */
     listEventTypes: (options?: CallOptions) => list<EventTypeEntry>('/v1/webhooks/event-types', {}, options),
     /** How often and how long deliveries are tried, and how long their history is stored. */

@@ -11,6 +11,7 @@ export const auditObjectPrefixes = {
   /** The object id names the organization whose sending changed. Without an object id, all sending changed. */
   sending: 'org',
   erasure: 'ers',
+  replay: 'rpl',
 } as const satisfies Record<string, IdPrefix>;
 export type AuditObjectType = keyof typeof auditObjectPrefixes;
 
@@ -37,6 +38,7 @@ export const auditActions = [
   'sending.paused',
   'sending.resumed',
   'erasure.requested',
+  'replay.canceled',
 ] as const satisfies `${AuditObjectType}.${string}`[];
 export type AuditAction = (typeof auditActions)[number];
 
@@ -46,7 +48,7 @@ export function auditObjectType(action: AuditAction): AuditObjectType {
 
 const objectIdSchema = z.union(
   [...new Set(Object.values(auditObjectPrefixes))].map((prefix) => publicIdSchema(prefix)),
-  'must be the id of an organization, a key, a webhook, a delivery, an event or an erasure',
+  'must be the id of an organization, a key, a webhook, a delivery, an event, an erasure or a replay',
 );
 
 const auditActionSchema = z.enum(auditActions).meta({
@@ -109,7 +111,7 @@ export const auditEntrySchema = z
   .meta({
     id: 'AuditEntry',
     description:
-      'A change of an organization, a key, a webhook, a delivery or the sending of deliveries, an erasure, or an operator who read an event: what, by whom, and when.',
+      'A change of an organization, a key, a webhook, a delivery or the sending of deliveries, an erasure, a replay that was canceled, or an operator who read an event: what, by whom, and when.',
     examples: [
       {
         id: exampleId('aud'),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { eventTypeSchema, subjectFilterSchema, subjectSchema } from './event-types.ts';
 import { orderSchema, pageQueryShape, repeatable } from './pagination.ts';
-import { exampleId, forwardPeriod, instantSchema, periodShape, publicIdSchema, timestampSchema } from './primitives.ts';
+import { exampleId, forwardPeriod, periodShape, publicIdSchema, timestampSchema } from './primitives.ts';
 
 export const deliveryStatuses = ['pending', 'succeeded', 'failed', 'canceled'] as const;
 export type DeliveryStatus = (typeof deliveryStatuses)[number];
@@ -39,7 +39,7 @@ export const attemptErrors = [
   'secret_unavailable',
 ] as const;
 export type AttemptError = (typeof attemptErrors)[number];
-const attemptErrorSchema = z.enum(attemptErrors).meta({
+export const attemptErrorSchema = z.enum(attemptErrors).meta({
   id: 'AttemptError',
   description: 'Why an attempt did not succeed.',
   examples: ['timeout'],
@@ -75,7 +75,7 @@ const deliveryFields = z.strictObject({
     .string()
     .nullable()
     .describe(
-      'Why it was canceled: `webhook_disabled` (by its owner, automatically or by a 410), `webhook_deleted`, `erased` or `organization_closed`. Expect further reasons. Null unless it is canceled.',
+      'Why it was canceled: `webhook_disabled` (by its owner, automatically or by a 410), `webhook_deleted`, `replay_canceled`, `erased` or `organization_closed`. Expect further reasons. Null unless it is canceled.',
     ),
   attempt_count: z.number().int().describe('How many attempts were made.'),
   max_attempts: z.number().int().describe('How many attempts the retry schedule allows.'),
@@ -118,37 +118,6 @@ export const deliverySchema = deliveryFields.meta({
   examples: [deliveryExample],
 });
 export type Delivery = z.infer<typeof deliverySchema>;
-
-/** The statuses that a replay can select. Excludes `pending`, because workers will send those deliveries anyway. */
-const replayableSchema = z.enum(['failed', 'canceled', 'succeeded']);
-
-/** POST /v1/webhooks/{id}/replay: selects deliveries created at or after `since` and before `until`. */
-export const replayRequestSchema = forwardPeriod(
-  z.strictObject({
-    since: instantSchema.describe('Only deliveries that were created at this time or later.'),
-    until: periodShape.until,
-    status: z
-      .array(replayableSchema)
-      .min(1)
-      .max(replayableSchema.options.length)
-      .default(['failed', 'canceled'])
-      .describe('Which deliveries are sent again.'),
-  }),
-).meta({ id: 'ReplayRequest', examples: [{ since: '2026-11-21T00:00:00Z', until: '2026-11-22T00:00:00Z' }] });
-export type ReplayRequest = z.infer<typeof replayRequestSchema>;
-
-export const replaySchema = z
-  .strictObject({
-    object: z.literal('replay'),
-    matched: z.number().int().describe('How many deliveries are sent again by this request.'),
-    has_more: z.boolean().describe('Whether more deliveries match than one replay takes.'),
-  })
-  .meta({
-    id: 'Replay',
-    description: 'The result of a replay.',
-    examples: [{ object: 'replay', matched: 12, has_more: false }],
-  });
-export type Replay = z.infer<typeof replaySchema>;
 
 const millisecondsSchema = z.number().nullable();
 

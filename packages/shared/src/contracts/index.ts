@@ -18,6 +18,7 @@ export * from './pagination.ts';
 export * from './plans.ts';
 export * from './primitives.ts';
 export * from './queue-jobs.ts';
+export * from './replays.ts';
 export * from './scopes.ts';
 export * from './sending.ts';
 export * from './signature-checks.ts';

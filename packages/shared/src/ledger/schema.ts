@@ -331,6 +331,28 @@ export interface ErasuresTable {
   until_position: Generated<number | null>;
 }
 
+/** A replay's deliveries are the elements of `delivery_ids`, each in the round at the same place in `rounds`. */
+export interface ReplaysTable {
+  id: Uuid;
+  organization_id: Uuid;
+  webhook_id: Uuid;
+  state: Generated<'running' | 'completed' | 'canceled'>;
+  matched: Generated<number>;
+  has_more: Generated<boolean>;
+  pending: Generated<number>;
+  succeeded: Generated<number>;
+  failed: Generated<number>;
+  canceled: Generated<number>;
+  rate_per_second: number | null;
+  created_at: CreatedAt;
+  completed_at: Generated<Date | null>;
+  /** Null once the replay has ended. */
+  delivery_ids: Generated<Uuid[] | null>;
+  rounds: Generated<number[] | null>;
+  /** When a worker next counts a running replay. */
+  count_due_at: Generated<Date>;
+}
+
 export interface ErasureExportTable {
   only_row: Generated<boolean>;
   /** When the erasures were last exported to their end. */
@@ -368,6 +390,7 @@ export interface Schema {
   sending_pauses: SendingPausesTable;
   worker_policies: WorkerPoliciesTable;
   erasures: ErasuresTable;
+  replays: ReplaysTable;
   erasure_export: ErasureExportTable;
 }
 

@@ -92,7 +92,7 @@ function createUnit(trx: DatabaseTransaction, origin: Origin, changes: Committed
       await writeAuditEntry(trx, entry);
       const kind = auditObjectType(entry.action);
       changes.push(
-        kind === 'delivery' || kind === 'event' || kind === 'erasure'
+        kind === 'delivery' || kind === 'event' || kind === 'erasure' || kind === 'replay'
           ? { entry }
           : { change: { kind, id: entry.objectId ?? nilUuid }, entry },
       );

@@ -1,5 +1,12 @@
 import type { DeliveryStatus, EventType, Order } from '@enterprise-api/shared/contracts';
-import { type Database, deliveryIdsOf, idMarginMs, type Row, uuidAtTime } from '@enterprise-api/shared/ledger';
+import {
+  type Database,
+  deliveryIdsOf,
+  eventPeriod,
+  idMarginMs,
+  type Row,
+  uuidAtTime,
+} from '@enterprise-api/shared/ledger';
 import { rangeOf, type Uuid, uuidTimeMs } from '@enterprise-api/shared/runtime';
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { effectiveStatus } from '../deliveries/effective-status.ts';
@@ -119,37 +126,12 @@ async function readBodies(db: Database, ids: readonly Uuid[], maxBytes: number):
 
 function conditions(question: EventQuestion): RawBuilder<SqlBool>[] {
   const { after, upTo, order } = question;
-  const found = [...periodConditions(question), ...idConditions(question)];
+  const found = [...eventPeriod(question), ...idConditions(question)];
   if (after !== null) {
     const isBeyond = order === 'asc' ? sql`>` : sql`<`;
     found.push(sql<SqlBool>`(position, id) ${isBeyond} (${after.position}::bigint, ${after.id}::uuid)`);
   }
   if (upTo !== undefined) found.push(sql<SqlBool>`position <= ${upTo}::bigint`);
-  return found;
-}
-
-/** Rows are written in position order unless the database's clock was adjusted. This margin covers an adjustment. */
-const clockMarginMs = 60_000;
-
-/**
- * Limits the period and the positions, so that the index scan starts where the period begins. An event written before
- * the period gives the lower limit, one written after the period the upper limit. These events may belong to any
- * organization.
- */
-function periodConditions({ since, until }: EventQuestion): RawBuilder<SqlBool>[] {
-  const found: RawBuilder<SqlBool>[] = [];
-  if (since !== undefined) {
-    const before = new Date(since.getTime() - clockMarginMs);
-    found.push(sql<SqlBool>`created_at >= ${since}::timestamptz and position >= coalesce((
-      select position from events where id < ${uuidAtTime(before.getTime())}::uuid and created_at < ${before}::timestamptz
-      order by id desc limit 1), 0)`);
-  }
-  if (until !== undefined) {
-    const behind = new Date(until.getTime() + clockMarginMs);
-    found.push(sql<SqlBool>`created_at < ${until}::timestamptz and position <= coalesce((
-      select position from events where id >= ${uuidAtTime(behind.getTime())}::uuid and created_at >= ${behind}::timestamptz
-      order by id limit 1), ${Number.MAX_SAFE_INTEGER}::bigint)`);
-  }
   return found;
 }
 

@@ -47,7 +47,7 @@ function schemeOf(listener: Listener): string {
 }
 
 function successOf<Access>(route: Route<Access>, { listener, schemas }: OperationParts): Record<string, JsonObject> {
-  const { status, success: kind, response, streams, method, etag, location, caller, isDone } = route;
+  const { status, success: kind, response, streams, method, etag, location, caller, isDone, doneResponse } = route;
   const facts = { listener, isAuthenticated: caller !== 'anyone', isCounted: caller !== 'any_key', etag };
   const headers = headersOf({
     ...facts,
@@ -64,7 +64,13 @@ function successOf<Access>(route: Route<Access>, { listener, schemas }: Operatio
     ...(streams !== undefined && { content: { [streams]: { schema: { type: 'string' } } } }),
   };
   const unchanged = { description: 'There is no newer version.', headers: headersOf(facts) };
-  const done = { ...success, description: successTexts.done };
+  const done = {
+    ...success,
+    description: successTexts.done,
+    ...(doneResponse !== undefined && {
+      content: { 'application/json': mediaTypeOf(doneResponse, 'output', route, schemas) },
+    }),
+  };
   return { ...(isDone && { 200: done }), [status]: success, ...(method === 'GET' && etag && { 304: unchanged }) };
 }
 

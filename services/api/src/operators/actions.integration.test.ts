@@ -80,7 +80,7 @@ describe('POST /internal/v1/webhooks/{id}/replay', () => {
     const failed = await insert({ status: 'failed' });
     const canceled = await insert({ status: 'canceled' });
     const succeeded = await insert({ status: 'succeeded' });
-    await replay().expect(202, { object: 'replay', matched: 2, has_more: false });
+    expect((await replay().expect(202)).body).toMatchObject({ object: 'replay', matched: 2, has_more: false });
     const states = await Promise.all([failed, canceled, succeeded].map(async ({ id }) => (await rowOf(id)).status));
     expect(states).toEqual(['pending', 'pending', 'succeeded']);
     expect(await lastEntryOf('whk', webhookId)).toMatchObject({ action: 'webhook.replayed', on_behalf_of: 'on-call' });

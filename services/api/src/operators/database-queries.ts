@@ -33,6 +33,7 @@ export const ledgerTables: readonly (keyof Schema)[] = [
   'retention_progress',
   'bodies_to_remove',
   'erasures',
+  'replays',
   'erasure_export',
   'sending_pauses',
   'worker_policies',

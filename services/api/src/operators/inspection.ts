@@ -4,6 +4,7 @@ import type {
   InspectedWebhook,
   OperatorUpdateWebhook,
   Replay,
+  ReplayPreview,
   ReplayRequest,
   Webhook,
 } from '@enterprise-api/shared/contracts';
@@ -55,7 +56,12 @@ export function createInspection({ db, webhooks, deliveries, redelivery }: Inspe
         return organizationId === undefined ? problem('not_found') : redelivery.retry(part, { organizationId, id });
       }),
 
-    replay: (transact: Transact, id: Uuid, request: ReplayRequest, receivedAtMs: number): Promise<Replay | Problem> =>
+    replay: (
+      transact: Transact,
+      id: Uuid,
+      request: ReplayRequest,
+      receivedAtMs: number,
+    ): Promise<Replay | ReplayPreview | Problem> =>
       transact(async ({ trx, part }) => {
         const organizationId = await findOwner(trx, id);
         if (organizationId === undefined) return problem('not_found');

@@ -9,6 +9,7 @@ import {
   listQueueJobsQuerySchema,
   operatorUpdateWebhookSchema,
   queueJobsSchema,
+  replayPreviewSchema,
   replayRequestSchema,
   replaySchema,
   sendingSchema,
@@ -143,6 +144,8 @@ export function operatorRoutes({
       serializedPerOrganization: true,
       success: 'accepted',
       response: replaySchema,
+      doneResponse: replayPreviewSchema,
+      isDone: ({ object }) => object === 'replay_preview',
       handle: ({ ids, body, transact, receivedAtMs }) => inspection.replay(transact, ids.id, body, receivedAtMs),
     }),
     defineRoute({

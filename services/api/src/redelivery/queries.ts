@@ -1,8 +1,7 @@
-import type { DeliveryStatus } from '@enterprise-api/shared/contracts';
 import type { NewEvent } from '@enterprise-api/shared/events';
 import type { Database, DatabaseTransaction, Row } from '@enterprise-api/shared/ledger';
 import type { Uuid } from '@enterprise-api/shared/runtime';
-import { type RawBuilder, type SqlBool, sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { DeliveryRow } from '../deliveries/present.ts';
 
 /** Columns of a delivery that was just made due: no worker has leased it yet. */
@@ -11,7 +10,7 @@ const dueDelivery = sql`d.id, d.webhook_id, d.event_id, d.event_type, d.status, 
   d.created_at, d.completed_at, d.canceled_reason,
   (select subject from event_subjects where event_id = d.event_id) as subject`;
 
-export type WebhookState = Pick<Row<'webhooks'>, 'state' | 'url'>;
+export type WebhookState = Pick<Row<'webhooks'>, 'state' | 'url' | 'event_patterns' | 'created_at'>;
 
 export async function findWebhook(
   trx: DatabaseTransaction,
@@ -31,7 +30,7 @@ export async function lockWebhook(
 
 function selectWebhook(organizationId: Uuid, id: Uuid): RawBuilder<WebhookState> {
   return sql`
-    select state, url from webhooks where organization_id = ${organizationId} and id = ${id}`;
+    select state, url, event_patterns, created_at from webhooks where organization_id = ${organizationId} and id = ${id}`;
 }
 
 export async function countPendingTests(db: Database, webhookId: Uuid): Promise<number> {
@@ -63,14 +62,14 @@ export async function insertTest(trx: DatabaseTransaction, webhookId: Uuid, even
 }
 
 /**
- * Makes deliveries due now, for any worker.
+ * Makes deliveries due, for any worker.
  *
  * @param written the preceding common table expression that wrote these rows of `deliveries`
  */
-const makePending = (written: RawBuilder<unknown>) => sql`
+export const makePending = (written: RawBuilder<unknown>, dueAt: RawBuilder<unknown> = sql`now()`) => sql`
       insert into pending_deliveries (delivery_id, webhook_id, organization_id, event_id, event_type, next_attempt_at,
         attempt_count, max_attempts, round, manual, test)
-      select id, webhook_id, organization_id, event_id, event_type, now(), attempt_count, max_attempts, round, manual, test
+      select id, webhook_id, organization_id, event_id, event_type, ${dueAt}, attempt_count, max_attempts, round, manual, test
       from ${written}`;
 
 /** Exceeds the attempts of every retry schedule. A delivery with this many attempts is not sent again. */
@@ -99,81 +98,43 @@ export async function restartDelivery(
   id: Uuid,
 ): Promise<DeliveryRow | undefined> {
   const { rows } = await sql<DeliveryRow>`
-    ${restart(organizationId, sql`d.id = ${id}`, 1)} select ${dueDelivery} from restarted d`.execute(trx);
+    ${restart(organizationId, sql`d.id = ${id}`, { limit: 1 })} select ${dueDelivery} from restarted d`.execute(trx);
   return rows[0];
 }
 
-interface ReplaySelection {
-  webhookId: Uuid;
-  /** Lower bound of `created_at`; inclusive. */
-  since: Date;
-  /** Upper bound of `created_at`; exclusive. */
-  until: Date | undefined;
-  statuses: readonly DeliveryStatus[];
-  /** Excludes deliveries that completed less than this long ago. */
-  completedForMs: number;
-  limit: number;
-}
+/** Keeps a worker from removing a body while a delivery of its event becomes pending. */
+export const lockBodies = sql`for share`;
 
-/**
- * Restarts a webhook's deliveries that completed before the replay request, except tests. If two replays overlap, the
- * second skips the deliveries that the first restarted: they are pending, or completed after the second request.
- *
- * @returns the number of restarted deliveries
- */
-export async function restartDeliveries(
-  trx: DatabaseTransaction,
+/** Deliveries `d` that can be sent again: completed, below the attempt limit, and with a stored body. */
+export function restartable(
   organizationId: Uuid,
-  selection: ReplaySelection,
-): Promise<number> {
-  const { rows } = await sql<{ matched: number }>`
-    ${restart(organizationId, isSelected(selection), selection.limit)}
-    select count(*) as matched from restarted`.execute(trx);
-  return rows[0]?.matched ?? 0;
-}
-
-export async function hasRestartable(
-  trx: DatabaseTransaction,
-  organizationId: Uuid,
-  selection: ReplaySelection,
-): Promise<boolean> {
-  const { rows } = await sql`
-    select ${restartable(organizationId, isSelected(selection))} limit 1`.execute(trx);
-  return rows.length > 0;
-}
-
-function isSelected({ webhookId, since, until, statuses, completedForMs }: ReplaySelection): RawBuilder<SqlBool> {
-  return sql<SqlBool>`d.webhook_id = ${webhookId} and d.status = any (${statuses}::text[])
-    and not d.test
-    and d.completed_at < statement_timestamp() - make_interval(secs => ${completedForMs / 1_000})
-    and d.created_at >= ${since} and d.created_at < coalesce(${until ?? null}::timestamptz, 'infinity')`;
-}
-
-/**
- * Deliveries `d` that can be sent again: completed, below the attempt limit, and with a stored body. The lock keeps a
- * worker from removing the body of a delivery that is becoming pending.
- */
-function restartable(organizationId: Uuid, which: RawBuilder<unknown>): RawBuilder<unknown> {
+  which: RawBuilder<unknown>,
+  lock: RawBuilder<unknown>,
+): RawBuilder<unknown> {
   return sql`
       from deliveries d cross join lateral (
-        select from event_bodies b where b.event_id = d.event_id limit 1 for share) kept
+        select from event_bodies b where b.event_id = d.event_id limit 1 ${lock}) kept
       where d.organization_id = ${organizationId} and d.status <> 'pending' and not d.erased
         and d.attempt_count < ${attemptLimit} and ${which}`;
 }
 
 /**
- * Starts a new round of deliveries: due now, with as many attempts as the previous round. That number is `max_attempts`
+ * Starts a new round of deliveries, with as many attempts as the previous round. That number is `max_attempts`
  * minus the attempts of earlier rounds. The retry schedule itself is a worker setting. The statement locks rows in id
  * order and checks them again after each lock wait. It looks up the event per row, because the planner may turn
  * `exists` into a join with all events. It moves the successful attempt from the delivery's row to `attempts`, because
  * the next success needs those columns.
  */
-function restart(organizationId: Uuid, which: RawBuilder<unknown>, limit: number): RawBuilder<unknown> {
+export function restart(
+  organizationId: Uuid,
+  which: RawBuilder<unknown>,
+  { limit, dueAt }: { limit: number; dueAt?: RawBuilder<unknown> },
+): RawBuilder<unknown> {
   return sql`
     with chosen as materialized (
       select d.id, d.attempt_count, d.round, d.manual, d.completed_at, d.last_status_code, d.last_duration_ms, d.delivered_by,
         d.delivered_version, d.excerpt, d.dns_ms, d.connect_ms, d.tls_ms, d.first_byte_ms
-      ${restartable(organizationId, which)}
+      ${restartable(organizationId, which, lockBodies)}
       order by d.id limit ${limit} for update of d
     ), moved as (
       insert into attempts (delivery_id, id, number, round, superseded, manual, started_at, duration_ms, status_code,
@@ -189,5 +150,5 @@ function restart(organizationId: Uuid, which: RawBuilder<unknown>, limit: number
           select coalesce(max(a.number), 0) from attempts a
           where a.delivery_id = d.id and a.round < d.round and not a.superseded) end
       where d.id = any (array(select id from chosen)) returning d.*
-    ), pending as (${makePending(sql`restarted`)})`;
+    ), pending as (${makePending(sql`restarted`, dueAt)})`;
 }

@@ -1,4 +1,10 @@
-import { deliverySchema, replayRequestSchema, replaySchema, testWebhookSchema } from '@enterprise-api/shared/contracts';
+import {
+  deliverySchema,
+  replayPreviewSchema,
+  replayRequestSchema,
+  replaySchema,
+  testWebhookSchema,
+} from '@enterprise-api/shared/contracts';
 import type { Principal } from '../auth/judge.ts';
 import { defineRoute, type Route } from '../http/routing/define-route.ts';
 import type { Redelivery } from './service.ts';
@@ -48,7 +54,7 @@ export function redeliveryRoutes(redelivery: Redelivery): Route<Principal>[] {
       tag: 'Webhooks',
       summary: 'Replay the deliveries of a webhook',
       description:
-        'Sends the deliveries of a period again, at the pace of normal traffic. Default: failed and canceled deliveries. Overlapping replays send each delivery once.',
+        'Sends the deliveries of a period again, at the pace of normal traffic or at `rate_per_second`. Default: failed and canceled deliveries. `skipped` sends events that the webhook never got. Never sends tests, erased events or events past retention. Overlapping replays send each delivery once. The answer to a dry run is 200, with what would be sent.',
       errors: ['conflict', 'url_not_allowed'],
       scope: 'webhooks:write',
       ids: { id: 'whk' },
@@ -57,6 +63,8 @@ export function redeliveryRoutes(redelivery: Redelivery): Route<Principal>[] {
       serializedPerOrganization: true,
       success: 'accepted',
       response: replaySchema,
+      doneResponse: replayPreviewSchema,
+      isDone: ({ object }) => object === 'replay_preview',
       handle: ({ access, ids, body, transact, receivedAtMs }) =>
         redelivery.replay(transact, { organizationId: access.key.organization.id, id: ids.id }, body, receivedAtMs),
     }),

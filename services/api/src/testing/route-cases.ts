@@ -84,7 +84,10 @@ export function createRouteCases(
       id: newUuid(),
       external_id: newUuid(),
     };
-    return body === undefined ? {} : (sampleOf(body, known) as Record<string, unknown>);
+    if (body === undefined) return {};
+    // The answer to a dry run has another status.
+    const { dry_run: _, ...sample } = sampleOf(body, known) as Record<string, unknown>;
+    return sample;
   };
   return {
     validBody,
@@ -199,6 +202,11 @@ function createObjects(api: TestApi, keyOf: ReturnType<typeof createKeys>) {
     const headers = { Authorization: `Bearer ${key}`, 'X-Forwarded-For': home, 'Content-Type': 'application/json' };
     const webhook = await sendRequest({ method: 'POST', url: `${api.publicUrl}/v1/webhooks`, headers, body });
     if (kind === 'whk') return webhook.body.id;
+    if (kind === 'rpl') {
+      const replayed = `${api.publicUrl}/v1/webhooks/${webhook.body.id}/replay`;
+      const since = JSON.stringify({ since: '2026-11-21T07:00:00Z' });
+      return (await sendRequest({ method: 'POST', url: replayed, headers, body: since })).body.id;
+    }
     if (kind === 'evt') {
       const [written] = await insertEvents(api.db, [testEvent(organizationId)]);
       return toPublicId('evt', written?.id as string);

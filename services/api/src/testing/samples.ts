@@ -23,7 +23,7 @@ export function sampleOf(schema: z.ZodType, known: KnownStrings, name = 'body'):
   if (schema instanceof z.ZodCustom) return JSON.parse(known[name] ?? '{}');
   if (schema instanceof z.ZodEnum) return schema.options.find((option) => option === known[name]) ?? schema.options[0];
   if (schema instanceof z.ZodBoolean) return true;
-  if (schema instanceof z.ZodNumber) return 1;
+  if (schema instanceof z.ZodNumber) return Math.max(1, schema.minValue ?? 1);
   if (schema instanceof z.ZodISODateTime) return known[name] ?? '2026-11-21T07:00:00Z';
   if (schema instanceof z.ZodString) return known[name] ?? 'sample';
   throw new Error(`No sample for ${name}: teach testing/samples.ts its schema.`);

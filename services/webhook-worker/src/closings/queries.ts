@@ -56,6 +56,7 @@ const erasingStatements = (id: Uuid) => [
     where id in (select id from api_keys where organization_id = ${id} and name <> '' limit ${batchSize})`,
   sql`delete from idempotency_keys where id in (
     select id from idempotency_keys where organization_id = ${id} or about_organization_id = ${id} limit ${batchSize})`,
+  sql`delete from replays where id in (select id from replays where organization_id = ${id} limit ${batchSize})`,
   sql`update audit_log set changes = '{}' where id in (
     select id from audit_log where organization_id = ${id} and changes <> '{}' limit ${batchSize})`,
 ];

@@ -114,8 +114,9 @@ export async function endPass(db: Database, id: Uuid, settleMs: number, againMs:
 }
 
 /**
- * Erases events: keeps their ids, types and times, and removes all texts. Waits for a fan-out that is under way, so that
- * it finds that fan-out's deliveries. Locks rows in the order of all other statements.
+ * Erases events: keeps their ids, types and times, and removes all texts. Waits for a fan-out or a replay that is under
+ * way, so that it finds its deliveries: fan-out locks the outbox, and a replay locks bodies. Locks rows in the order of
+ * all other statements.
  */
 export async function eraseEvents(trx: DatabaseTransaction, eventIds: readonly Uuid[]): Promise<ErasureCounts> {
   const within = withinRangeOf(eventIds);
@@ -126,6 +127,8 @@ export async function eraseEvents(trx: DatabaseTransaction, eventIds: readonly U
       trx,
     );
   }
+  await sql`select from event_bodies where event_id = any (${eventIds}::uuid[]) and event_id ${within}
+    and ${days.within(sql`event_id`)} order by event_id for update`.execute(trx);
   const { rows: deliveries } = await sql<{ id: Uuid; is_pending: boolean; has_excerpt: boolean }>`
     select d.id, d.status = 'pending' as is_pending, d.excerpt is not null as has_excerpt from deliveries d
     where d.id = any (array(

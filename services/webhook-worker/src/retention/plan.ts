@@ -30,6 +30,7 @@ export async function planRetention(db: Database, periods: RetentionPeriods): Pr
   return [
     ...lines,
     describe('event_keys', 'keys of events', historyFrom),
+    describe('replays', 'replays that ended', historyFrom),
     describe('deleted webhooks', 'webhooks without deliveries that were deleted', historyFrom),
     describe('audit_log', 'rows', now - periods.RETENTION_AUDIT),
   ];

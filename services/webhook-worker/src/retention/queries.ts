@@ -151,6 +151,11 @@ export async function deleteAudit(db: Database, before: number): Promise<number>
   return Number(gone.numAffectedRows ?? 0);
 }
 
+/** Deletes replays that ended, and were created before a time. */
+export async function deleteReplays(db: Database, before: number): Promise<void> {
+  await sql`delete from replays where created_at < ${new Date(before)}::timestamptz and state <> 'running'`.execute(db);
+}
+
 /** Deletes the rows, URLs and health of webhooks that were deleted before a time and have no deliveries left. */
 export async function deleteWebhooks(db: Database, before: number): Promise<void> {
   await sql`

@@ -1,4 +1,5 @@
 import { createDatabase, type Database, dayMs, ensurePartitions, startOfMonth } from '@enterprise-api/shared/ledger';
+import { newUuid } from '@enterprise-api/shared/runtime';
 import { insertOrganization, insertWebhook, openTestDatabase } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
@@ -237,11 +238,24 @@ describe('a run', () => {
     for (const id of [deletedLong, deletedNow, enabled]) {
       await sql`insert into webhook_health (webhook_id) values (${id})`.execute(db);
     }
+    const replays = [at(1_000), at(0)].map((created_at) => {
+      const ended = { state: 'completed' as const, completed_at: created_at, delivery_ids: null, rounds: null };
+      const about = {
+        id: newUuid(),
+        organization_id: organizationId,
+        webhook_id: enabled ?? '',
+        rate_per_second: null,
+      };
+      return { ...about, ...ended, created_at };
+    });
+    await db.insertInto('replays').values(replays).execute();
     const plan = await planRetention(db, testPeriods);
+    expect(plan).toContainEqual(expect.stringMatching(/^replays: would be removed now: .* before 20..-/));
     expect(plan).toContainEqual(expect.stringMatching(/^audit_log: would be removed now: rows before 20..-/));
     expect(plan).toContainEqual(expect.stringMatching(/^deleted webhooks: would be removed now: .* before 20..-/));
     await run();
     expect(await db.selectFrom('audit_log').select('created_at').execute()).toHaveLength(1);
+    expect(await db.selectFrom('replays').select('id').execute()).toEqual([{ id: replays[1]?.id }]);
     const left = { webhooks: 'id', webhook_urls: 'webhook_id', webhook_health: 'webhook_id' };
     for (const [table, column] of Object.entries(left)) {
       const { rows } = await sql<{ id: string }>`select ${sql.ref(column)} as id from ${sql.table(table)}

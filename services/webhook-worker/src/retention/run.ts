@@ -9,6 +9,7 @@ import {
   deleteBodies,
   deleteEventKeys,
   deleteParkedEvents,
+  deleteReplays,
   deleteWebhooks,
   dropPartition,
   isInLongUse,
@@ -136,5 +137,6 @@ async function removeRows({ db, periods, log, signal }: RetentionRun, historyFro
   while (page !== null && !signal.aborted) page = await deleteEventKeys(db, historyFrom, page);
   const audited = await deleteAudit(db, Math.max(0, now - periods.RETENTION_AUDIT));
   if (audited > 0) log.info({ rows: audited }, 'removed old audit log rows');
+  await deleteReplays(db, Math.max(0, historyFrom));
   await deleteWebhooks(db, Math.max(0, historyFrom - idMarginMs));
 }

@@ -54,6 +54,7 @@ export interface RouteDefinition<
   Body extends z.ZodType,
   Answer extends z.ZodType,
   Ids extends string,
+  Done extends z.ZodType = Answer,
 > extends RouteDescription {
   endpoint: `${Method} /${string}`;
   /** The scope that the key needs. The internal listener has no scopes: its secret may do everything. */
@@ -104,15 +105,17 @@ export interface RouteDefinition<
   streams?: 'text/event-stream';
   response?: Answer;
   /** Whether an answer is 200 although the status of `success` is another one. */
-  isDone?: (answer: z.output<Answer>) => boolean;
+  isDone?: (answer: z.output<Answer> | z.output<Done>) => boolean;
+  /** The schema of such an answer, if it is not `response`. */
+  doneResponse?: Done;
   location?: (answer: z.output<Answer>) => string;
   eventIds?: (answer: z.output<Answer>) => PublicId<'evt'>[];
   handle(
     input: RouteInput<Access, z.output<Query>, z.output<Body>, Ids>,
-  ): Promise<Outcome<z.output<Answer>>> | Outcome<z.output<Answer>>;
+  ): Promise<Outcome<z.output<Answer> | z.output<Done>>> | Outcome<z.output<Answer> | z.output<Done>>;
 }
 
-type Erased<Access> = Readonly<RouteDefinition<Access, z.ZodType, z.ZodType, z.ZodType, string>>;
+type Erased<Access> = Readonly<RouteDefinition<Access, z.ZodType, z.ZodType, z.ZodType, string, z.ZodType>>;
 
 export type Route<Access> = Erased<Access> &
   Required<Pick<Erased<Access>, 'errors' | 'scope' | 'caller' | 'ids' | 'success'>> & {
@@ -127,7 +130,8 @@ export function defineRoute<
   Body extends z.ZodType = z.ZodUndefined,
   Answer extends z.ZodType = z.ZodUndefined,
   Ids extends string = never,
->(definition: RouteDefinition<Access, Query, Body, Answer, Ids>): Route<Access> {
+  Done extends z.ZodType = Answer,
+>(definition: RouteDefinition<Access, Query, Body, Answer, Ids, Done>): Route<Access> {
   const { endpoint, response, streams, success = (response ?? streams) ? 'done' : 'empty' } = definition;
   const [method, path] = endpoint.split(' ');
   const usual = { errors: [], scope: null, caller: 'authenticated', ids: {} };

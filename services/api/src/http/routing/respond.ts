@@ -26,8 +26,8 @@ export type Renderer = (response: Response, outcome: unknown) => Answer;
  *   that a column selected by mistake never leaves the process.
  */
 export function createRenderer<Access>(route: Route<Access>, check: boolean): Renderer {
-  const { response: schema, status, streams } = route;
-  const checked = (shown: unknown) => (check && schema !== undefined ? schema.parse(shown) : shown);
+  const { response: schema, doneResponse = schema, status, streams } = route;
+  const checked = (shown: unknown, as = schema) => (check && as !== undefined ? as.parse(shown) : shown);
   return (response, outcome) => {
     if (isProblem(outcome)) return problemAnswer(response, outcome);
     if (streams !== undefined) return streamedAnswer(status, streams, outcome as Streamed);
@@ -42,7 +42,9 @@ export function createRenderer<Access>(route: Route<Access>, check: boolean): Re
       ...(location !== undefined && { Location: location }),
       ...(etag !== undefined && { ETag: etag }),
     };
-    return jsonAnswer(route.isDone?.(outcome) ? 200 : status, checked(tagged), headers);
+    return route.isDone?.(outcome)
+      ? jsonAnswer(200, checked(tagged, doneResponse), headers)
+      : jsonAnswer(status, checked(tagged), headers);
   };
 }
 

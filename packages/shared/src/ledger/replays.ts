@@ -1,0 +1,49 @@
+import { sql } from 'kysely';
+import type { Uuid } from '../runtime/ids.ts';
+import type { DatabaseTransaction } from './database.ts';
+import type { Row } from './schema.ts';
+
+/** A replay without its list of deliveries. */
+export type ReplayRow = Omit<Row<'replays'>, 'delivery_ids' | 'rounds' | 'count_due_at'>;
+
+/** {@link ReplayRow} of the table `r`. */
+export const replayColumns = sql`r.id, r.organization_id, r.webhook_id, r.state, r.matched, r.has_more, r.pending,
+  r.succeeded, r.failed, r.canceled, r.rate_per_second, r.created_at, r.completed_at`;
+
+/**
+ * Counts the deliveries of a running replay by what became of them in the replay's round, and ends the replay if
+ * nothing of it is pending. A delivery in a later round was sent again since, so its attempts tell. A delivery in an
+ * earlier round was succeeded before, and a canceled replay restored it. Lock the replay's row first.
+ *
+ * @param end the state of a replay without a pending delivery
+ */
+export async function countReplay(
+  trx: DatabaseTransaction,
+  id: Uuid,
+  end: 'completed' | 'canceled',
+): Promise<ReplayRow | undefined> {
+  const { rows } = await sql<ReplayRow>`
+    with counted as materialized (
+      select count(*) filter (where d.round = l.round and d.status = 'pending')::int as pending,
+        count(*) filter (where case when d.round > l.round then exists (
+            select from attempts a where a.delivery_id = l.id and a.round = l.round and not a.superseded
+              and a.error is null and a.status_code between 200 and 299)
+          else d.round = l.round and d.status = 'succeeded' end)::int as succeeded,
+        count(*) filter (where d.round < l.round or (d.round = l.round and d.status = 'canceled'))::int as canceled
+      from replays r cross join lateral unnest(r.delivery_ids, r.rounds) as l (id, round)
+      left join lateral (select status, round from deliveries where id = l.id limit 1) d on true
+      where r.id = ${id}
+    )
+    update replays r set pending = c.pending, succeeded = c.succeeded, canceled = c.canceled,
+      failed = r.matched - c.pending - c.succeeded - c.canceled,
+      state = case when c.pending = 0 then ${end} else state end,
+      completed_at = case when c.pending = 0 then clock_timestamp() end,
+      delivery_ids = case when c.pending > 0 then delivery_ids end,
+      rounds = case when c.pending > 0 then rounds end,
+      count_due_at = clock_timestamp() + ${countEvery}
+    from counted c where r.id = ${id} and r.state = 'running' returning ${replayColumns}`.execute(trx);
+  return rows[0];
+}
+
+/** Counting a large replay takes a while. Twenty times as long passes before the next count. */
+const countEvery = sql`greatest(interval '1 second', 20 * (clock_timestamp() - statement_timestamp()))`;

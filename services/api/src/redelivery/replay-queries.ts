@@ -1,0 +1,175 @@
+import type { DeliveryStatus } from '@enterprise-api/shared/contracts';
+import { type Database, type DatabaseTransaction, type ReplayRow, replayColumns } from '@enterprise-api/shared/ledger';
+import type { Uuid } from '@enterprise-api/shared/runtime';
+import { type RawBuilder, type SqlBool, sql } from 'kysely';
+import type { PageQuestion } from '../pagination/paging.ts';
+import { isAfter, positionOf } from '../pagination/sql-paging.ts';
+import { restart, restartable } from './queries.ts';
+
+export interface NewReplay {
+  id: Uuid;
+  organizationId: Uuid;
+  webhookId: Uuid;
+  ratePerSecond: number | null;
+}
+
+export interface DeliverySelection {
+  webhookId: Uuid;
+  /** Lower bound of `created_at`; inclusive. */
+  since: Date;
+  /** Upper bound of `created_at`; exclusive. */
+  until: Date | undefined;
+  statuses: readonly DeliveryStatus[];
+  eventTypes: readonly string[] | undefined;
+  errors: readonly string[] | undefined;
+  statusCodes: readonly number[] | undefined;
+  /** Excludes deliveries that completed less than this long ago. */
+  completedForMs: number;
+}
+
+export async function insertReplay(trx: DatabaseTransaction, replay: NewReplay): Promise<void> {
+  const { id, organizationId, webhookId, ratePerSecond } = replay;
+  await trx
+    .insertInto('replays')
+    .values({ id, organization_id: organizationId, webhook_id: webhookId, rate_per_second: ratePerSecond })
+    .execute();
+}
+
+/**
+ * Restarts a webhook's deliveries that completed before the replay request, except tests. If two replays overlap, the
+ * second skips the deliveries that the first restarted: they are pending, or completed after the second request.
+ *
+ * @returns the number of restarted deliveries
+ */
+export async function restartDeliveries(
+  trx: DatabaseTransaction,
+  replay: NewReplay,
+  selection: DeliverySelection,
+  limit: number,
+): Promise<number> {
+  const dueAt = dueTimes(replay, 0);
+  const { rows } = await sql<{ added: number }>`
+    ${restart(replay.organizationId, isSelected(selection), { limit, dueAt })}, ${addTo(replay, sql`restarted`)}
+    select added from added`.execute(trx);
+  return rows[0]?.added ?? 0;
+}
+
+export async function hasRestartable(
+  db: Database,
+  organizationId: Uuid,
+  selection: DeliverySelection,
+): Promise<boolean> {
+  const { rows } = await sql`select ${selectedDeliveries(organizationId, selection)} limit 1`.execute(db);
+  return rows.length > 0;
+}
+
+export const selectedDeliveries = (organizationId: Uuid, selection: DeliverySelection) =>
+  restartable(organizationId, isSelected(selection), sql``);
+
+function isSelected(selection: DeliverySelection): RawBuilder<SqlBool> {
+  const { webhookId, since, until, statuses, completedForMs, eventTypes, errors, statusCodes } = selection;
+  return sql<SqlBool>`d.webhook_id = ${webhookId} and d.status = any (${statuses}::text[])
+    and not d.test
+    and d.completed_at < statement_timestamp() - make_interval(secs => ${completedForMs / 1_000})
+    and d.created_at >= ${since} and d.created_at < coalesce(${until ?? null}::timestamptz, 'infinity')
+    and ${isOneOf('event_type', eventTypes)} and ${isOneOf('last_error', errors)}
+    and ${isOneOf('last_status_code', statusCodes)}`;
+}
+
+const isOneOf = (column: string, values: readonly (string | number)[] | undefined) =>
+  values === undefined ? sql`true` : sql`d.${sql.ref(column)} = any (${values})`;
+
+/**
+ * Due times of rows of `deliveries`, in the order of their ids.
+ *
+ * @param after how many deliveries the replay has sent on their way before
+ */
+export const dueTimes = ({ ratePerSecond }: NewReplay, after: number): RawBuilder<unknown> =>
+  ratePerSecond === null
+    ? sql`now()`
+    : sql`now() + make_interval(secs => (${after}::int + row_number() over (order by id) - 1) / ${ratePerSecond}::float8)`;
+
+/**
+ * Adds pending deliveries to the replay's list.
+ *
+ * @param written the preceding common table expression that wrote these rows of `deliveries`
+ */
+export const addTo = ({ id }: NewReplay, written: RawBuilder<unknown>) => sql`
+    added as (
+      update replays r set matched = matched + w.added, pending = pending + w.added,
+        delivery_ids = delivery_ids || w.ids, rounds = r.rounds || w.rounds
+      from (select count(*)::int as added, coalesce(array_agg(id order by id), '{}') as ids,
+        coalesce(array_agg(round order by id), '{}') as rounds from ${written}) w
+      where r.id = ${id} returning w.added
+    )`;
+
+export async function saveHasMore(trx: DatabaseTransaction, id: Uuid, hasMore: boolean): Promise<ReplayRow> {
+  const { rows } = await sql<ReplayRow>`
+    update replays r set has_more = ${hasMore} where id = ${id} returning ${replayColumns}`.execute(trx);
+  return rows[0] as ReplayRow;
+}
+
+export async function findReplay(db: Database, organizationId: Uuid, id: Uuid): Promise<ReplayRow | undefined> {
+  return (await selectReplay(organizationId, id).execute(db)).rows[0];
+}
+
+export async function lockReplay(
+  trx: DatabaseTransaction,
+  organizationId: Uuid,
+  id: Uuid,
+): Promise<ReplayRow | undefined> {
+  return (await sql<ReplayRow>`${selectReplay(organizationId, id)} for update`.execute(trx)).rows[0];
+}
+
+const selectReplay = (organizationId: Uuid, id: Uuid) => sql<ReplayRow>`
+    select ${replayColumns} from replays r where organization_id = ${organizationId} and id = ${id}`;
+
+export async function listReplays(
+  db: Database,
+  organizationId: Uuid,
+  page: PageQuestion,
+  webhookId: Uuid | undefined,
+): Promise<(ReplayRow & { position: string })[]> {
+  const { rows } = await sql<ReplayRow & { position: string }>`
+    select ${replayColumns}, ${positionOf('created_at')} from replays r
+    where organization_id = ${organizationId} and ${isAfter(page)}
+      ${webhookId === undefined ? sql`` : sql`and webhook_id = ${webhookId}`}
+    order by created_at desc, id desc limit ${page.limit}`.execute(db);
+  return rows;
+}
+
+/**
+ * Cancels what is pending in a replay's round. A delivery that was succeeded before is succeeded again, in its earlier
+ * round: the first statement of a replay moved that round's success to `attempts`. The outcome of an attempt that is
+ * under way then changes nothing.
+ */
+export async function cancelPendingOf(trx: DatabaseTransaction, replayId: Uuid): Promise<void> {
+  await sql`
+    with waiting as materialized (
+      select d.id, d.round from (
+        select l.id, l.round from replays r cross join lateral unnest(r.delivery_ids, r.rounds) as l (id, round)
+        join pending_deliveries p on p.delivery_id = l.id and p.round = l.round where r.id = ${replayId}
+      ) c join deliveries d on d.id = c.id
+      where d.status = 'pending' and d.round = c.round order by d.id for update of d
+    ), before as materialized (
+      select w.id, w.round - 1 as round, s.*, case when w.round = 1 then 0 else (
+          select coalesce(max(a.number), 0) from attempts a
+          where a.delivery_id = w.id and a.round < w.round - 1 and not a.superseded) end as earlier_attempts
+      from waiting w cross join lateral (
+        select number, manual, status_code, duration_ms, recorded_at from attempts a
+        where a.delivery_id = w.id and a.round = w.round - 1 and not a.superseded and a.error is null
+          and a.status_code between 200 and 299 limit 1) s
+    ), restored as (
+      update deliveries d set status = 'succeeded', round = b.round, manual = b.manual, completed_at = b.recorded_at,
+        max_attempts = d.max_attempts - b.number + b.earlier_attempts, last_status_code = b.status_code,
+        last_error = null, last_duration_ms = b.duration_ms
+      from before b where d.id = b.id
+    ), canceled as (
+      update deliveries d set status = 'canceled', canceled_reason = 'replay_canceled', completed_at = clock_timestamp()
+      where id = any (array(select id from waiting where id not in (select id from before)))
+    ), pending as materialized (
+      select p.delivery_id from waiting w join pending_deliveries p on p.delivery_id = w.id
+      order by p.delivery_id for update of p
+    )
+    delete from pending_deliveries where delivery_id = any (array(select delivery_id from pending))`.execute(trx);
+}

@@ -1,0 +1,106 @@
+import {
+  eventPatternsFor,
+  type Replay,
+  type ReplayPreview,
+  type ReplayRequest,
+  subscribableEventTypeNames,
+} from '@enterprise-api/shared/contracts';
+import type { ReplayRow } from '@enterprise-api/shared/ledger';
+import { newUuid, toPublicId, type Uuid } from '@enterprise-api/shared/runtime';
+import type { Transact } from '../core/unit-of-work.ts';
+import { isProblem, type Problem } from '../http/problem.ts';
+import { checkEnabled, type RedeliveryOptions, type Target } from './destination.ts';
+import { findWebhook, lockWebhook, type WebhookState } from './queries.ts';
+import { hasRestartable, insertReplay, restartDeliveries, saveHasMore } from './replay-queries.ts';
+import { hasSkipped, type PreviewRow, previewReplay, type SkippedSelection, sendSkipped } from './skipped-queries.ts';
+
+/** A replay sends at most this many deliveries, because it locks these deliveries until its transaction ends. */
+const replayedAtOnce = 100_000;
+
+/**
+ * Sends deliveries and skipped events of a period. Locks the webhook only at the end, so that a request that disables
+ * the webhook meanwhile need not wait. In that case the replay sends nothing.
+ *
+ * @param receivedAtMs arrival of the request on the monotonic clock; the replay excludes deliveries completed later
+ */
+export function startReplay(
+  { clock, addressPolicy, maxAttempts }: RedeliveryOptions,
+  transact: Transact,
+  { organizationId, id: webhookId }: Target,
+  request: ReplayRequest,
+  receivedAtMs: number,
+): Promise<Replay | ReplayPreview | Problem> {
+  return transact(async ({ trx, due, acted }) => {
+    const before = checkEnabled(await findWebhook(trx, organizationId, webhookId), addressPolicy);
+    if (isProblem(before)) return before;
+    const deliveries = () => selectDeliveries(webhookId, request, clock.monotonic() - receivedAtMs);
+    const events = selectSkipped({ organizationId, id: webhookId }, before, request);
+    if (request.dry_run) {
+      return presentPreview(await previewReplay(trx, deliveries(), events, replayedAtOnce), request.rate_per_second);
+    }
+    const replay = { id: newUuid(), organizationId, webhookId, ratePerSecond: request.rate_per_second };
+    await insertReplay(trx, replay);
+    const restarted = await restartDeliveries(trx, replay, deliveries(), replayedAtOnce);
+    const room = { limit: replayedAtOnce - restarted, after: restarted, maxAttempts };
+    const matched = restarted + (await sendSkipped(trx, replay, events, room));
+    const isFull = matched === replayedAtOnce;
+    const hasMore =
+      isFull && ((await hasRestartable(trx, organizationId, deliveries())) || (await hasSkipped(trx, events)));
+    const after = checkEnabled(await lockWebhook(trx, organizationId, webhookId), addressPolicy);
+    if (isProblem(after)) return after;
+    if (matched > 0) due(webhookId);
+    await acted({ action: 'webhook.replayed', objectId: webhookId, organizationId });
+    return presentReplay(await saveHasMore(trx, replay.id, hasMore));
+  });
+}
+
+function selectDeliveries(webhookId: Uuid, request: ReplayRequest, completedForMs: number) {
+  const { since, until, status, event_type: eventTypes, error: errors, status_code: statusCodes } = request;
+  const statuses = status.filter((each) => each !== 'skipped');
+  return { webhookId, since, until, statuses, eventTypes, errors, statusCodes, completedForMs };
+}
+
+/** Without a type, it selects nothing: an event without a delivery has neither an error nor a status code. */
+function selectSkipped(
+  { organizationId, id }: Target,
+  webhook: WebhookState,
+  request: ReplayRequest,
+): SkippedSelection {
+  const { since, until, status, event_type: eventTypes, error, status_code: statusCode } = request;
+  const isSelected = status.includes('skipped') && error === undefined && statusCode === undefined;
+  const types = subscribableEventTypeNames.filter(
+    (type) =>
+      isSelected &&
+      (eventTypes?.includes(type) ?? true) &&
+      eventPatternsFor(type).some((pattern) => webhook.event_patterns.includes(pattern)),
+  );
+  const from = new Date(Math.max(since.getTime(), webhook.created_at.getTime()));
+  return { organizationId, webhookId: id, since: from, until, types };
+}
+
+function presentPreview(row: PreviewRow, ratePerSecond: number | null): ReplayPreview {
+  return {
+    object: 'replay_preview',
+    ...row,
+    sample: row.sample.map((id) => toPublicId('evt', id)),
+    estimated_seconds: ratePerSecond === null ? null : Math.ceil(row.matched / ratePerSecond),
+  };
+}
+
+export function presentReplay(row: ReplayRow): Replay {
+  return {
+    id: toPublicId('rpl', row.id),
+    object: 'replay',
+    webhook_id: toPublicId('whk', row.webhook_id),
+    state: row.state,
+    matched: row.matched,
+    has_more: row.has_more,
+    pending: row.pending,
+    succeeded: row.succeeded,
+    failed: row.failed,
+    canceled: row.canceled,
+    rate_per_second: row.rate_per_second,
+    created_at: row.created_at.toISOString(),
+    completed_at: row.completed_at?.toISOString() ?? null,
+  };
+}

@@ -1,0 +1,362 @@
+import { countInvariantViolations, countReplay } from '@enterprise-api/shared/ledger';
+import { fromPublicId, newUuid, toPublicId, withUuidTime } from '@enterprise-api/shared/runtime';
+import { insertEvents, testEvent } from '@enterprise-api/testkit';
+import { describe, expect, it } from '@jest/globals';
+import { sql } from 'kysely';
+import { insertAttempt } from '../testing/rows.ts';
+import type { TestApi } from '../testing/test-api.ts';
+import { withWebhook } from '../testing/webhook-frame.ts';
+
+let api: TestApi;
+let key: string;
+let organizationId: string;
+let webhookId: string;
+const { insert, rowOf, update, uuidOf, disable } = withWebhook((customer) => {
+  ({ api, key, organizationId, webhookId } = customer);
+});
+
+const since = '2026-01-01T00:00:00Z';
+const replay = (body: object = {}, id = webhookId) =>
+  api.call('post', `/v1/webhooks/${id}/replay`, key).send({ since, ...body });
+const get = async (id: string) => (await api.call('get', `/v1/webhooks/replays/${id}`, key).expect(200)).body;
+const cancel = (id: string) => api.call('post', `/v1/webhooks/replays/${id}/cancel`, key);
+const shown = async (id: string) => (await api.call('get', `/v1/webhooks/deliveries/${id}`, key).expect(200)).body;
+
+/** Events that were fanned out, and matched no webhook then. */
+async function skip(count: number, values: Parameters<typeof testEvent>[1] = {}): Promise<string[]> {
+  const events = await insertEvents(
+    api.db,
+    Array.from({ length: count }, () => testEvent(organizationId, values)),
+  );
+  const ids = events.map(({ id }) => id);
+  await sql`delete from outbox where event_id = any (${ids}::uuid[])`.execute(api.db);
+  return ids;
+}
+
+const deliveriesOf = async (eventIds: readonly string[]) =>
+  eventIds.length === 0
+    ? []
+    : api.db
+        .selectFrom('deliveries')
+        .selectAll()
+        .where('event_id', 'in', [...eventIds])
+        .execute();
+
+const pending = () =>
+  api.db
+    .selectFrom('pending_deliveries')
+    .select(['event_id', 'next_attempt_at'])
+    .where('webhook_id', '=', fromPublicId('whk', webhookId) as string)
+    .execute();
+
+/** As a worker records the attempt that delivers. */
+async function deliver(id: string, number = 1) {
+  await update(id, {
+    status: 'succeeded',
+    attempt_count: number,
+    last_status_code: 204,
+    last_error: null,
+    last_duration_ms: 7,
+    completed_at: new Date('2026-11-20T08:00:00.123Z'),
+    delivered_by: withUuidTime(newUuid(), Date.UTC(2026, 10, 20, 8)),
+    delivered_version: 1,
+    excerpt: 'ok',
+  });
+}
+
+/** As a worker records a failed attempt in the delivery's round, after which the delivery waits or has failed. */
+async function fail(id: string, status: 'pending' | 'failed') {
+  const { attempt_count: before, round } = await rowOf(id);
+  await insertAttempt(api.db, id, { number: before + 1, round, webhook_version: 1, manual: true });
+  await sql`update pending_deliveries set attempt_count = attempt_count + 1 where delivery_id = ${uuidOf(id)}`.execute(
+    api.db,
+  );
+  const completed_at = status === 'pending' ? null : new Date();
+  const last = { last_status_code: 500, last_error: 'http_error', last_duration_ms: 12 };
+  await update(id, { attempt_count: before + 1, status, completed_at, ...last });
+}
+
+const count = (id: string) =>
+  api.db.transaction().execute((trx) => countReplay(trx, fromPublicId('rpl', id) as string, 'completed'));
+
+describe('POST /v1/webhooks/{id}/replay with filters', () => {
+  it('202 for the types, errors and status codes that it names', async () => {
+    const timeout = await insert({ status: 'failed' });
+    await update(timeout.id, { last_error: 'timeout' });
+    const refused = await insert({ status: 'failed', event_type: 'consultation.failed' });
+    await update(refused.id, { last_error: 'http_error', last_status_code: 503 });
+    const matched = async (filter: object) => (await replay({ dry_run: true, ...filter }).expect(200)).body.matched;
+    expect(await matched({})).toBe(2);
+    expect(await matched({ event_type: ['consultation.failed', 'batch.failed'] })).toBe(1);
+    expect(await matched({ error: ['timeout', 'dns_failed'] })).toBe(1);
+    expect(await matched({ status_code: [503] })).toBe(1);
+    expect(await matched({ status_code: [503], error: ['timeout'] })).toBe(0);
+    expect((await replay({ error: ['timeout'] }).expect(202)).body.matched).toBe(1);
+    expect([(await rowOf(timeout.id)).status, (await rowOf(refused.id)).status]).toEqual(['pending', 'failed']);
+  });
+
+  it('202 and spreads the due times by the rate, over deliveries and skipped events', async () => {
+    const ids = [];
+    for (let nth = 0; nth < 4; nth++) ids.push((await insert({ status: 'failed' })).id);
+    const events = await skip(4);
+    const { body } = await replay({ rate_per_second: 2, status: ['failed', 'skipped'] }).expect(202);
+    expect(body).toMatchObject({ matched: 8, rate_per_second: 2 });
+    const rows = await pending();
+    const times = rows.map(({ next_attempt_at: at }) => at.getTime()).sort((one, other) => one - other);
+    expect(times.map((at) => at - (times[0] ?? 0))).toEqual([0, 500, 1_000, 1_500, 2_000, 2_500, 3_000, 3_500]);
+    const last = rows.filter(({ next_attempt_at: at }) => at.getTime() - (times[0] ?? 0) >= 2_000);
+    expect(last.map(({ event_id }) => event_id).sort()).toEqual(events.toSorted());
+    expect((await shown(ids.at(-1) ?? '')).waiting_for).toBe('schedule');
+  });
+
+  it.each([
+    [{ rate_per_second: 0 }, 'rate_per_second'],
+    [{ rate_per_second: 1_001 }, 'rate_per_second'],
+    [{ rate_per_second: 1.5 }, 'rate_per_second'],
+    [{ event_type: [] }, 'event_type'],
+    [{ event_type: ['batch.*'] }, 'event_type[0]'],
+    [{ error: ['unknown'] }, 'error[0]'],
+    [{ status_code: ['500'] }, 'status_code[0]'],
+    [{ dry_run: 'yes' }, 'dry_run'],
+  ])('400 for %j', async (body, param) => {
+    expect((await replay(body).expect(400)).body.error).toMatchObject({ code: 'validation_failed', param });
+  });
+});
+
+describe('POST /v1/webhooks/{id}/replay of skipped events', () => {
+  it('202, and each event that matches now and has no delivery gets one, once', async () => {
+    const other = await skip(2);
+    const delivered = await insert({ status: 'pending' });
+    await deliver(delivered.id);
+    const bodies = await Promise.all([0, 1].map(() => replay({ status: ['skipped'] }).expect(202)));
+    expect(bodies.map(({ body }) => body.matched).sort()).toEqual([0, 2]);
+    const rows = await deliveriesOf(other);
+    expect(rows).toHaveLength(2);
+    for (const row of rows) {
+      expect(row).toMatchObject({ status: 'pending', manual: true, max_attempts: 10, attempt_count: 0, round: 0 });
+    }
+    expect((await rowOf(delivered.id)).round).toBe(0);
+    expect(await countInvariantViolations(api.db, 1_000)).toBe(0);
+  });
+
+  it('202 without tests, erased events, events past retention, events that wait for fan-out, and older events', async () => {
+    const [test = '', erased = '', bodyless = '', parked = ''] = await skip(4);
+    await sql`update events set test = true where id = ${test}`.execute(api.db);
+    await sql`update events set erased_at = now() where id = ${erased}`.execute(api.db);
+    await sql`delete from event_bodies where event_id = ${bodyless}`.execute(api.db);
+    await sql`insert into parked_events (event_id, organization_id, created_at, reason, failures, retry_at)
+      select id, organization_id, created_at, 'test', 1, now() from events where id = ${parked}`.execute(api.db);
+    const [waiting] = await insertEvents(api.db, [testEvent(organizationId)]);
+    const [older = ''] = await skip(1);
+    await sql`update events set created_at = (select created_at from webhooks
+      where id = ${fromPublicId('whk', webhookId)}) - interval '1 microsecond' where id = ${older}`.execute(api.db);
+    expect((await replay({ status: ['skipped'] }).expect(202)).body.matched).toBe(0);
+    expect(await deliveriesOf([test, erased, bodyless, parked, waiting?.id ?? '', older])).toEqual([]);
+  });
+
+  it('202 without types that the webhook does not match now, and without what the filters leave out', async () => {
+    await api
+      .call('patch', `/v1/webhooks/${webhookId}`, key)
+      .send({ events: ['batch.*'] })
+      .expect(200);
+    const [batch] = await skip(1, { type: 'batch.failed' });
+    await skip(1, { type: 'consultation.failed' });
+    const matched = async (filter: object) =>
+      (await replay({ dry_run: true, status: ['skipped'], ...filter }).expect(200)).body.matched;
+    expect(await matched({})).toBe(1);
+    expect(await matched({ event_type: ['batch.completed', 'consultation.failed'] })).toBe(0);
+    expect(await matched({ error: ['timeout'] })).toBe(0);
+    expect(await matched({ status_code: [500] })).toBe(0);
+    expect(await matched({ until: '2026-01-02T00:00:00Z' })).toBe(0);
+    expect(await matched({ since: new Date(Date.now() + 60_000).toISOString() })).toBe(0);
+    await replay({ status: ['skipped'] }).expect(202);
+    expect(await deliveriesOf([batch ?? ''])).toHaveLength(1);
+  });
+});
+
+describe('POST /v1/webhooks/{id}/replay as a dry run', () => {
+  it('200 with what would be sent, and sends nothing', async () => {
+    const failed = [await insert({ status: 'failed' }), await insert({ status: 'failed' })];
+    const canceled = await insert({ status: 'canceled', event_type: 'consultation.failed' });
+    await deliver((await insert({ status: 'pending' })).id);
+    const [skipped = ''] = await skip(1, { type: 'batch.failed' });
+    const status = ['failed', 'canceled', 'skipped'];
+    const { body } = await replay({ status, dry_run: true, rate_per_second: 3 }).expect(200);
+    expect(body).toEqual({
+      object: 'replay_preview',
+      matched: 4,
+      has_more: false,
+      by_status: { failed: 2, canceled: 1, skipped: 1 },
+      by_event_type: { 'batch.completed': 2, 'consultation.failed': 1, 'batch.failed': 1 },
+      sample: expect.any(Array),
+      estimated_seconds: 2,
+    });
+    const events = [...failed.map(({ eventId }) => eventId), canceled.eventId, toPublicId('evt', skipped)];
+    expect(body.sample.toSorted()).toEqual(events.toSorted());
+    expect((await replay({ dry_run: true }).expect(200)).body.estimated_seconds).toBeNull();
+    expect((await rowOf(canceled.id)).status).toBe('canceled');
+    expect(await pending()).toEqual([]);
+    expect((await api.call('get', '/v1/webhooks/replays', key)).body.data).toEqual([]);
+  });
+
+  it('403 without webhooks:write; 409 for a disabled webhook', async () => {
+    const reader = await api.createKey({ organizationId, scopes: ['webhooks:read'] });
+    await api
+      .call('post', `/v1/webhooks/${webhookId}/replay`, reader.secret)
+      .send({ since, dry_run: true })
+      .expect(403);
+    await disable();
+    await replay({ dry_run: true }).expect(409);
+  });
+});
+
+describe('GET /v1/webhooks/replays', () => {
+  it('200 with the replays of the organization, newest first, also of one webhook', async () => {
+    const other = await api.createWebhook(key);
+    const ids = [];
+    for (const webhook of [webhookId, other.id, webhookId])
+      ids.unshift((await replay({}, webhook).expect(202)).body.id);
+    const list = async (query: string) =>
+      (await api.call('get', `/v1/webhooks/replays?${query}`, key).expect(200)).body;
+    expect((await list('')).data.map(({ id }: { id: string }) => id)).toEqual(ids);
+    const page = await list(`webhook_id=${webhookId}&limit=1`);
+    expect(page).toMatchObject({ object: 'list', data: [{ id: ids[0] }], has_more: true });
+    const next = await list(`webhook_id=${webhookId}&limit=1&cursor=${page.next_cursor}`);
+    expect(next).toMatchObject({ data: [{ id: ids[2] }], has_more: false, next_cursor: null });
+    expect(await get(ids[0] ?? '')).toEqual(page.data[0]);
+  });
+
+  it('404 for a replay of another organization, also to cancel it', async () => {
+    const { id } = (await replay().expect(202)).body;
+    const stranger = await api.createKey();
+    await api.call('get', `/v1/webhooks/replays/${id}`, stranger.secret).expect(404);
+    await api.call('post', `/v1/webhooks/replays/${id}/cancel`, stranger.secret).expect(404);
+    expect((await get(id)).state).toBe('running');
+  });
+});
+
+describe('POST /v1/webhooks/replays/{id}/cancel', () => {
+  const status = ['failed', 'canceled', 'succeeded', 'skipped'];
+
+  it('200, twice: what waits becomes canceled, and what was succeeded is succeeded again, as it was', async () => {
+    const failed = await insert({ status: 'failed' });
+    const first = await insert({ status: 'pending' });
+    await deliver(first.id);
+    const later = await insert({ status: 'pending' });
+    await fail(later.id, 'pending');
+    await deliver(later.id, 2);
+    const [event = ''] = await skip(1);
+    const before = [await shown(first.id), await shown(later.id)];
+    const { id } = (await replay({ status }).expect(202)).body;
+    expect((await shown(first.id)).status).toBe('pending');
+    const { body } = await cancel(id).expect(200);
+    expect(body).toMatchObject({
+      id,
+      state: 'canceled',
+      matched: 4,
+      pending: 0,
+      succeeded: 0,
+      canceled: 4,
+      completed_at: expect.any(String),
+    });
+    expect([await shown(first.id), await shown(later.id)]).toEqual(before);
+    const canceled = { status: 'canceled', canceled_reason: 'replay_canceled' };
+    expect(await shown(failed.id)).toMatchObject({ ...canceled, completed_at: expect.any(String) });
+    expect(await deliveriesOf([event])).toMatchObject([canceled]);
+    expect((await cancel(id).expect(200)).body).toEqual(body);
+    expect(await get(id)).toEqual(body);
+    expect(await countInvariantViolations(api.db, 1_000)).toBe(0);
+    const actions = await api.db
+      .selectFrom('audit_log')
+      .select('action')
+      .where('object_id', '=', fromPublicId('rpl', id) as string)
+      .execute();
+    expect(actions).toEqual([{ action: 'replay.canceled' }]);
+  });
+
+  it('200 after failed attempts of the replay: the success is restored, the attempts stay, and it can be sent again', async () => {
+    const { id } = await insert({ status: 'pending' });
+    await deliver(id);
+    const { id: first } = (await replay({ status }).expect(202)).body;
+    await fail(id, 'pending');
+    await cancel(first).expect(200);
+    const delivery = await shown(id);
+    expect(delivery).toMatchObject({ status: 'succeeded', attempt_count: 2, last_status_code: 204, last_error: null });
+    expect(delivery.attempts.map(({ number }: { number: number }) => number).sort()).toEqual([1, 2]);
+    expect(await countInvariantViolations(api.db, 1_000)).toBe(0);
+    const { id: second } = (await replay({ status }).expect(202)).body;
+    expect(await shown(id)).toMatchObject({ status: 'pending', max_attempts: 12 });
+    await cancel(second).expect(200);
+    expect((await shown(id)).status).toBe('succeeded');
+    expect(await countInvariantViolations(api.db, 1_000)).toBe(0);
+  });
+
+  it('200 for a completed replay, which stays completed', async () => {
+    const { id } = (await replay().expect(202)).body;
+    await count(id);
+    expect((await cancel(id).expect(200)).body).toMatchObject({ id, state: 'completed', matched: 0 });
+  });
+
+  it('200 without what was retried or replayed again since', async () => {
+    const [retried, replayed, waits] = [
+      await insert({ status: 'failed' }),
+      await insert({ status: 'failed' }),
+      await insert({ status: 'failed' }),
+    ];
+    const { id } = (await replay().expect(202)).body;
+    await fail(retried.id, 'failed');
+    await deliver(replayed.id);
+    await api.call('post', `/v1/webhooks/deliveries/${retried.id}/retry`, key).expect(202);
+    const other = (await replay({ status: ['succeeded'] }).expect(202)).body;
+    expect(await count(id)).toMatchObject({ state: 'running', pending: 1, succeeded: 1, failed: 1, canceled: 0 });
+    const { body } = await cancel(id).expect(200);
+    expect(body).toMatchObject({ state: 'canceled', pending: 0, succeeded: 1, failed: 1, canceled: 1 });
+    expect((await shown(retried.id)).status).toBe('pending');
+    expect((await shown(replayed.id)).status).toBe('pending');
+    expect(await shown(waits.id)).toMatchObject({ status: 'canceled', canceled_reason: 'replay_canceled' });
+    expect(await get(other.id)).toMatchObject({ state: 'running', pending: 1 });
+    expect(await countInvariantViolations(api.db, 1_000)).toBe(0);
+  });
+});
+
+describe('a replay', () => {
+  it('is completed once nothing of it is pending, with what became of its deliveries', async () => {
+    const ids = [];
+    for (let nth = 0; nth < 4; nth++) ids.push((await insert({ status: 'failed' })).id);
+    const [one = '', two = '', three = '', four = ''] = ids;
+    const { body } = await replay({ rate_per_second: 1_000 }).expect(202);
+    expect(body).toEqual({
+      id: expect.stringMatching(/^rpl_/),
+      object: 'replay',
+      webhook_id: webhookId,
+      state: 'running',
+      matched: 4,
+      has_more: false,
+      pending: 4,
+      succeeded: 0,
+      failed: 0,
+      canceled: 0,
+      rate_per_second: 1_000,
+      created_at: expect.any(String),
+      completed_at: null,
+    });
+    await deliver(one);
+    await fail(two, 'failed');
+    await update(three, { status: 'canceled', canceled_reason: 'erased', completed_at: new Date() });
+    await count(body.id);
+    const counted = { matched: 4, succeeded: 1, failed: 1, canceled: 1 };
+    expect(await get(body.id)).toMatchObject({ ...counted, state: 'running', pending: 1, completed_at: null });
+    await disable();
+    await count(body.id);
+    const ended = await get(body.id);
+    expect(ended).toMatchObject({ ...counted, state: 'completed', pending: 0, canceled: 2 });
+    expect(ended.completed_at).not.toBeNull();
+    expect((await shown(four)).canceled_reason).toBe('webhook_disabled');
+    const row = await api.db
+      .selectFrom('replays')
+      .selectAll()
+      .where('id', '=', fromPublicId('rpl', body.id) as string)
+      .executeTakeFirstOrThrow();
+    expect([row.delivery_ids, row.rounds]).toEqual([null, null]);
+  });
+});

@@ -1,0 +1,117 @@
+import type { DeliveryStatus, EventType } from '@enterprise-api/shared/contracts';
+import {
+  type Database,
+  type DatabaseTransaction,
+  eventPeriod,
+  idMarginMs,
+  uuidAtTime,
+} from '@enterprise-api/shared/ledger';
+import type { Uuid } from '@enterprise-api/shared/runtime';
+import { type RawBuilder, sql } from 'kysely';
+import { lockBodies, makePending } from './queries.ts';
+import { addTo, type DeliverySelection, dueTimes, type NewReplay, selectedDeliveries } from './replay-queries.ts';
+
+export interface SkippedSelection {
+  organizationId: Uuid;
+  webhookId: Uuid;
+  /** Inclusive. */
+  since: Date;
+  /** Exclusive. */
+  until: Date | undefined;
+  types: readonly EventType[];
+}
+
+/**
+ * Events without a delivery to the webhook: accepted since the webhook was created, fanned out, and with a stored body.
+ * The oldest first. Looks up each event's delivery, because a join might read all deliveries.
+ */
+function skipped(selection: SkippedSelection, limit: number): RawBuilder<unknown> {
+  const { organizationId, webhookId, since, until, types } = selection;
+  const none = (found: RawBuilder<unknown>) => sql`(select true from ${found} limit 1) is null`;
+  const isSkipped = sql.join(
+    [
+      ...eventPeriod({ since, until }),
+      sql`id >= ${uuidAtTime(since.getTime() - idMarginMs)}::uuid`,
+      sql`created_at >= (select created_at from webhooks where id = ${webhookId})`,
+      sql`not test and erased_at is null`,
+      none(sql`deliveries d where d.id = delivery_id(e.id, ${webhookId})`),
+      none(sql`outbox o where o.event_id = e.id`),
+      none(sql`parked_events o where o.event_id = e.id`),
+      sql`(select true from event_bodies b where b.event_id = e.id limit 1)`,
+    ],
+    sql` and `,
+  );
+  return sql`
+      select e.id, e.type from unnest(${types}::text[]) as part (type) cross join lateral (
+        select id, type from events e
+        where organization_id = ${organizationId} and type = part.type and ${isSkipped}
+        order by position limit ${limit}) e
+      order by e.id limit ${limit}`;
+}
+
+export async function hasSkipped(db: Database, selection: SkippedSelection): Promise<boolean> {
+  const { rows } = await sql`${skipped(selection, 1)}`.execute(db);
+  return rows.length > 0;
+}
+
+/**
+ * Makes a delivery of each skipped event, unless fan-out or another replay makes it first. Locks bodies before it
+ * writes, so that an erasure finds the deliveries.
+ *
+ * @param after how many deliveries the replay has sent on their way before
+ * @returns the number of deliveries
+ */
+export async function sendSkipped(
+  trx: DatabaseTransaction,
+  replay: NewReplay,
+  selection: SkippedSelection,
+  { limit, after, maxAttempts }: { limit: number; after: number; maxAttempts: number },
+): Promise<number> {
+  const { rows } = await sql<{ added: number }>`
+    with skipped as materialized (${skipped(selection, limit)}
+    ), kept as materialized (
+      select s.* from skipped s cross join lateral (
+        select from event_bodies b where b.event_id = s.id limit 1 ${lockBodies}) b
+    ), written as (
+      insert into deliveries (id, organization_id, webhook_id, event_id, event_type, status, max_attempts, manual)
+      select delivery_id(id, ${replay.webhookId}), ${replay.organizationId}, ${replay.webhookId}, id, type, 'pending',
+        ${maxAttempts}, true
+      from kept order by 1
+      on conflict (id) do nothing returning *
+    ), pending as (${makePending(sql`written`, dueTimes(replay, after))}
+    ), ${addTo(replay, sql`written`)}
+    select added from added`.execute(trx);
+  return rows[0]?.added ?? 0;
+}
+
+export interface PreviewRow {
+  matched: number;
+  has_more: boolean;
+  by_status: Record<DeliveryStatus | 'skipped', number>;
+  by_event_type: Record<string, number>;
+  sample: Uuid[];
+}
+
+/** Counts what a replay would send. Locks nothing. */
+export async function previewReplay(
+  db: Database,
+  deliveries: DeliverySelection,
+  events: SkippedSelection,
+  limit: number,
+): Promise<PreviewRow> {
+  const { rows } = await sql<PreviewRow>`
+    with matching as materialized (
+      (select d.event_id, d.status, d.event_type ${selectedDeliveries(events.organizationId, deliveries)}
+        order by d.id limit ${limit + 1})
+      union all
+      select id, 'skipped', type from (${skipped(events, limit + 1)}) s
+    ), taken as materialized (select * from matching limit ${limit})
+    select (select count(*) from taken) as matched, (select count(*) from matching) > ${limit} as has_more,
+      ${countsBy('status')} as by_status, ${countsBy('event_type')} as by_event_type,
+      array(select event_id from taken limit 5) as sample`.execute(db);
+  return rows[0] as PreviewRow;
+}
+
+const countsBy = (column: string) => sql`coalesce((
+    select jsonb_object_agg(name, number) from (
+      select ${sql.ref(column)} as name, count(*) as number from taken group by 1) c), '{}')`;

@@ -1,0 +1,25 @@
+import { countReplay, type Database, type DatabaseTransaction, type ReplayRow } from '@enterprise-api/shared/ledger';
+import { createLoop, type Loop } from '@enterprise-api/shared/runtime';
+import { hasDueReplay, lockDueReplay } from './queries.ts';
+
+const lookEveryMs = 1_000;
+
+/** Counts the deliveries of running replays, and completes each replay of which nothing is pending. */
+export function createReplayLoop(db: Database, onError: (error: unknown) => void): Loop {
+  return createLoop({
+    onError,
+    delayAfterErrorMs: lookEveryMs,
+    run: async (stopping) => {
+      while (!stopping.aborted && (await hasDueReplay(db))) {
+        if ((await db.transaction().execute(continueReplay)) === undefined) break;
+      }
+      return lookEveryMs;
+    },
+  });
+}
+
+/** In one transaction: the replay is completed together with all that follows from it. */
+async function continueReplay(trx: DatabaseTransaction): Promise<ReplayRow | undefined> {
+  const id = await lockDueReplay(trx);
+  return id === undefined ? undefined : countReplay(trx, id, 'completed');
+}
