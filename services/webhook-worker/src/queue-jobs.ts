@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type JobData, type JobName, jobs } from '@enterprise-api/shared/queue';
-import type { Clock } from '@enterprise-api/shared/runtime';
+import { type Clock, MicroBatcher } from '@enterprise-api/shared/runtime';
 import { parseTraceparent } from '@enterprise-api/shared/tracing';
 import { type Job, UnrecoverableError } from 'bullmq';
 import type { ErasedWrites } from './erasures/queued-events.ts';
@@ -33,10 +33,16 @@ export function createJobHandlers(
   fanOut: Pick<FanOut, 'fanOutEvents' | 'leaveToRelay'>,
   onFanOutError: (error: unknown) => void,
 ): JobHandlers {
-  const fanOutEvents = async (eventIds: readonly string[]) => {
-    const result = await fanOut.fanOutEvents(eventIds).catch(onFanOutError);
-    if (result === 'no_capacity') await pause(noCapacityPauseMs);
-  };
+  // Jobs that arrive during a fan-out share the next one. Fan-outs that run together would divide this process's
+  // capacity, and dispatch would have to lease again what they left over.
+  const fanOuts = new MicroBatcher({
+    maxRunning: 1,
+    run: async (eventIds: string[][]) => {
+      const result = await fanOut.fanOutEvents(eventIds.flat()).catch(onFanOutError);
+      if (result === 'no_capacity') await pause(noCapacityPauseMs);
+    },
+  });
+  const fanOutEvents = (eventIds: string[]) => fanOuts.add(eventIds);
   return {
     fanOut: async (job) => ('event_ids' in job ? fanOutEvents(job.event_ids) : fanOut.leaveToRelay()),
     writeEvent: async (job, origin) => fanOutEvents([await writeQueuedEvent(writes, { job, ...origin })]),

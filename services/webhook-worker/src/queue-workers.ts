@@ -24,11 +24,8 @@ export interface QueueConsumer extends Pick<JobRunner, 'activity'> {
   close(): Promise<void>;
 }
 
-/**
- * Fan-outs that run together would divide this process's capacity, and dispatch would have to lease again what they left
- * over. The relay fans out the events whose jobs wait for a job that hangs.
- */
-const concurrentJobs: Record<JobName, number> = { fanOut: 1, writeEvent: 4 };
+/** More jobs at once make larger fan-outs. */
+const maxConcurrentJobs = 10;
 /**
  * BullMQ fails a job for good after this many workers died handling it. The limit is high because a job is only a
  * wake-up.
@@ -50,7 +47,7 @@ export function startConsumer<Name extends JobName>(name: Name, options: Consume
   /** Undefined while the worker is being replaced, and after the consumer is closed. */
   let current: BoundWorker | undefined;
   const startWorker = async () => {
-    const mine = bindWorker(name, runner, options);
+    const mine = bindWorker(jobs[name].queue, runner, options);
     current = mine;
     await mine.ended;
     if (current !== mine) return;
@@ -86,11 +83,10 @@ export function startConsumer<Name extends JobName>(name: Name, options: Consume
 
 type BoundWorker = ReturnType<typeof bindWorker>;
 
-function bindWorker(name: JobName, { run }: JobRunner, { backend, log, metrics, onError }: ConsumerOptions) {
-  const { queue } = jobs[name];
+function bindWorker(queue: string, { run }: JobRunner, { backend, log, metrics, onError }: ConsumerOptions) {
   const { options: connection, factory, end } = workerBinding(backend, queue);
   const settings = { backoffStrategy: (attemptsMade: number) => backoffMs(attemptsMade, backoff) };
-  const limits = { concurrency: concurrentJobs[name], maxStalledCount };
+  const limits = { concurrency: maxConcurrentJobs, maxStalledCount };
   const worker = new Worker(queue, run, { ...connection, ...limits, settings, autorun: false }, factory);
   const onWorkerError = (error: Error) => {
     metrics.queueErrors.inc();
