@@ -32,6 +32,7 @@ import { eraseEvents } from './erasures/queries.ts';
 import { FanOut } from './fan-out/fan-out.ts';
 import { createParkedRetries } from './fan-out/parked-events.ts';
 import { LeaseLoader } from './leases/lease-loader.ts';
+import { createOperationalEvents } from './maintenance/operational-events.ts';
 import { createPolicyReport } from './maintenance/policy-report.ts';
 import { registerQueueGauges } from './maintenance/queue-gauges.ts';
 import { createSecretEraser } from './maintenance/secret-eraser.ts';
@@ -239,6 +240,7 @@ function startMaintenance(foundation: Foundation, pauses: Loop, fanOut: FanOut):
     'retries of parked events': createParkedRetries(fanOut, warn('parked events not retried')),
     'partition loop': createPartitionLoop(db, warn('partitions could not be created')),
     'policy report': createPolicyReport(db, deliveryPolicyOf(config), warn('delivery settings not reported')),
+    'operational events': createOperationalEvents(db, warn('operational events not written')),
     'secret eraser': createSecretEraser(db, warn('secrets could not be erased')),
     'shorter retention': createShorterRetention(db, warn('data past a shorter retention not removed')),
     erasures: createErasureLoop(

@@ -60,6 +60,7 @@ interface ChangeOptions {
   name?: string;
   plan?: string;
   externalId?: string;
+  operator?: boolean;
 }
 
 function addChanging(organizations: Command, open: Open): void {
@@ -84,6 +85,8 @@ function addChanging(organizations: Command, open: Open): void {
     .option('--name <name>', 'its name')
     .addOption(planOption())
     .option('--external-id <id>', 'your own id for it; an empty text removes it')
+    .option('--operator', "copy every other organization's operational events to it")
+    .option('--no-operator', 'end these copies')
     .option('--actor <name>', 'the person who asked for this, for the audit log')
     .action(
       action<ChangeOptions>(open, async (context, options, id) => {
@@ -121,12 +124,13 @@ function addClosing(organizations: Command, open: Open): void {
     );
 }
 
-const nothingToChange = new Failure('usage', 'Nothing to change.', 'Give --name, --plan or --external-id.');
+const nothingToChange = new Failure('usage', 'Nothing to change.', 'Give --name, --plan, --external-id or --operator.');
 
-function fieldsOf({ name, plan, externalId }: ChangeOptions): object {
+function fieldsOf({ name, plan, externalId, operator }: ChangeOptions): object {
   return {
     ...(name !== undefined && { name }),
     ...(plan !== undefined && { plan }),
     ...(externalId !== undefined && { external_id: externalId === '' ? null : externalId }),
+    ...(operator !== undefined && { operator }),
   };
 }

@@ -590,7 +590,7 @@ export interface components {
         /** @description One event, or up to 1,000. */
         EmitRequest: components["schemas"]["EmitEvents"] | components["schemas"]["EmitEvent"];
         /**
-         * @description A type of event that webhooks can subscribe to.
+         * @description A type of event that internal services emit.
          * @enum {string}
          */
         EmittableEventType: "consultation.completed" | "consultation.failed" | "batch.completed" | "batch.failed" | "batch.partial_failure";
@@ -787,7 +787,7 @@ export interface components {
              */
             object: "event";
             /** @description The type of the event. */
-            type: components["schemas"]["EmittableEventType"];
+            type: components["schemas"]["SubscribableEventType"];
             /** @description What the event is about: its `consultation_id` or its `batch_id`. Null in tests. */
             subject: string | null;
             /**
@@ -824,7 +824,7 @@ export interface components {
          * @description The type of an event. `webhook.test` is sent by the test endpoint alone.
          * @enum {string}
          */
-        EventTypeName: "consultation.completed" | "consultation.failed" | "batch.completed" | "batch.failed" | "batch.partial_failure" | "webhook.test";
+        EventTypeName: "consultation.completed" | "consultation.failed" | "batch.completed" | "batch.failed" | "batch.partial_failure" | "webhook.test" | "webhook.failing" | "webhook.disabled" | "webhook.recovered" | "api_key.expiring" | "api_key.expired" | "replay.finished";
         /** @description A delivery with its organization and its attempts. */
         InspectedDelivery: {
             /** @description Id of the organization. */
@@ -844,7 +844,7 @@ export interface components {
              */
             object: "event";
             /** @description The type of the event. */
-            type: components["schemas"]["EmittableEventType"];
+            type: components["schemas"]["SubscribableEventType"];
             /** @description What the event is about: its `consultation_id` or its `batch_id`. Null in tests. */
             subject: string | null;
             /**
@@ -932,6 +932,8 @@ export interface components {
             closed_at: string | null;
             /** @description How long its event data and the answers of its receivers are stored, at most the setting `RETENTION_BODIES`; null: as long as the setting. */
             body_retention_seconds: number | null;
+            /** @description Whether it gets a copy of every other organization's operational events. */
+            operator: boolean;
             /**
              * Format: date-time
              * @description When the organization was created.
@@ -1278,6 +1280,11 @@ export interface components {
                 differing_fields: string[];
             } | null;
         };
+        /**
+         * @description A type of event that webhooks can subscribe to.
+         * @enum {string}
+         */
+        SubscribableEventType: "consultation.completed" | "consultation.failed" | "batch.completed" | "batch.failed" | "batch.partial_failure" | "webhook.failing" | "webhook.disabled" | "webhook.recovered" | "api_key.expiring" | "api_key.expired" | "replay.finished";
         /** @description The fields to change; the others stay as they are. */
         UpdateApiKey: {
             /** @description A name for people. */
@@ -1307,6 +1314,8 @@ export interface components {
             external_id?: string | null;
             /** @description How long its event data and the answers of its receivers are stored, at most the setting `RETENTION_BODIES`; null: as long as the setting. */
             body_retention_seconds?: number | null;
+            /** @description Whether it gets a copy of every other organization's operational events. */
+            operator?: boolean;
         };
         /**
          * @description What a pending delivery waits for. `lease`: a worker has leased it and will send it. `circuit_open`: its webhook keeps failing. `schedule`: it is not due yet. `capacity`: it is due and waits for a worker.

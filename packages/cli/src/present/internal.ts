@@ -13,13 +13,14 @@ export const organizationColumns: Column<Organization>[] = [
 ];
 
 export function organizationFields(organization: Organization): Field[] {
-  const { id, name, plan, external_id, state, closed_at, created_at } = organization;
+  const { id, name, plan, external_id, operator, state, closed_at, created_at } = organization;
   return [
     ['id', id],
     ['name', orDash(name)],
     ['plan', plan],
     ['state', state],
     ['external id', orDash(external_id)],
+    ['operator', operator ? "gets everyone's operational events" : undefined],
     ['created', time(created_at)],
     ['closed', closed_at === null ? undefined : time(closed_at)],
   ];

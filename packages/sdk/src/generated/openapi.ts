@@ -101,6 +101,102 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** @description An API key has expired. */
+        ApiKeyExpiredEvent: {
+            /** @description Id of the event. */
+            id: string;
+            /**
+             * @description The type of the event.
+             * @constant
+             */
+            type: "api_key.expired";
+            /**
+             * Format: date-time
+             * @description When it happened; if the producer gave no time, when it was accepted.
+             */
+            timestamp: string;
+            /** @description Id of the organization. */
+            organization_id: string;
+            /** @description The facts. Types may get further fields. */
+            data: {
+                /** @description The name of the organization. */
+                organization_name: string;
+                /** @description The page that says what to do: a path at the address of the API. */
+                help_url: string;
+                /** @description In an operator's copy: whose event it is. */
+                organization_id?: string;
+                /** @description In an operator's copy: the operator's id of that organization. */
+                external_id?: string | null;
+                /** @description The API key. */
+                api_key: {
+                    /** @description Id of the API key. */
+                    id: string;
+                    /** @description A name for people. */
+                    name: string;
+                    /** @description The visible beginning of the key. */
+                    key_prefix: string;
+                } & {
+                    [key: string]: unknown;
+                };
+                /**
+                 * Format: date-time
+                 * @description When it expires.
+                 */
+                expires_at: string;
+            } & {
+                [key: string]: unknown;
+            };
+            /** @description True in tests. Other events lack this field. */
+            test?: boolean;
+        };
+        /** @description An API key expires in 7 days; again one day before. */
+        ApiKeyExpiringEvent: {
+            /** @description Id of the event. */
+            id: string;
+            /**
+             * @description The type of the event.
+             * @constant
+             */
+            type: "api_key.expiring";
+            /**
+             * Format: date-time
+             * @description When it happened; if the producer gave no time, when it was accepted.
+             */
+            timestamp: string;
+            /** @description Id of the organization. */
+            organization_id: string;
+            /** @description The facts. Types may get further fields. */
+            data: {
+                /** @description The name of the organization. */
+                organization_name: string;
+                /** @description The page that says what to do: a path at the address of the API. */
+                help_url: string;
+                /** @description In an operator's copy: whose event it is. */
+                organization_id?: string;
+                /** @description In an operator's copy: the operator's id of that organization. */
+                external_id?: string | null;
+                /** @description The API key. */
+                api_key: {
+                    /** @description Id of the API key. */
+                    id: string;
+                    /** @description A name for people. */
+                    name: string;
+                    /** @description The visible beginning of the key. */
+                    key_prefix: string;
+                } & {
+                    [key: string]: unknown;
+                };
+                /**
+                 * Format: date-time
+                 * @description When it expires.
+                 */
+                expires_at: string;
+            } & {
+                [key: string]: unknown;
+            };
+            /** @description True in tests. Other events lack this field. */
+            test?: boolean;
+        };
         /** @description One HTTP request to a webhook's URL. */
         Attempt: {
             /** @description Id of the attempt. */
@@ -449,11 +545,6 @@ export interface components {
          * @enum {string}
          */
         DisabledReason: "manual" | "failing" | "gone";
-        /**
-         * @description A type of event that webhooks can subscribe to.
-         * @enum {string}
-         */
-        EmittableEventType: "consultation.completed" | "consultation.failed" | "batch.completed" | "batch.failed" | "batch.partial_failure";
         /** @description The receipt of an erasure. It holds no erased value. */
         Erasure: {
             /** @description Id of the erasure; null for a dry run. */
@@ -576,7 +667,7 @@ export interface components {
              */
             object: "event";
             /** @description The type of the event. */
-            type: components["schemas"]["EmittableEventType"];
+            type: components["schemas"]["SubscribableEventType"];
             /** @description What the event is about: its `consultation_id` or its `batch_id`. Null in tests. */
             subject: string | null;
             /**
@@ -600,7 +691,7 @@ export interface components {
             erased_at: string | null;
         };
         /** @description The body of a delivery. */
-        EventBody: components["schemas"]["ConsultationCompletedEvent"] | components["schemas"]["ConsultationFailedEvent"] | components["schemas"]["BatchCompletedEvent"] | components["schemas"]["BatchFailedEvent"] | components["schemas"]["BatchPartialFailureEvent"] | components["schemas"]["WebhookTestEvent"];
+        EventBody: components["schemas"]["ConsultationCompletedEvent"] | components["schemas"]["ConsultationFailedEvent"] | components["schemas"]["BatchCompletedEvent"] | components["schemas"]["BatchFailedEvent"] | components["schemas"]["BatchPartialFailureEvent"] | components["schemas"]["WebhookTestEvent"] | components["schemas"]["WebhookFailingEvent"] | components["schemas"]["WebhookDisabledEvent"] | components["schemas"]["WebhookRecoveredEvent"] | components["schemas"]["ApiKeyExpiringEvent"] | components["schemas"]["ApiKeyExpiredEvent"] | components["schemas"]["ReplayFinishedEvent"];
         /** @description A page of a list. */
         EventList: {
             /**
@@ -619,7 +710,7 @@ export interface components {
          * @description A type of event, a family of types, or `*` for all types of consultations and batches.
          * @enum {string}
          */
-        EventPattern: "consultation.completed" | "consultation.failed" | "batch.completed" | "batch.failed" | "batch.partial_failure" | "consultation.*" | "batch.*" | "*";
+        EventPattern: "consultation.completed" | "consultation.failed" | "batch.completed" | "batch.failed" | "batch.partial_failure" | "webhook.failing" | "webhook.disabled" | "webhook.recovered" | "api_key.expiring" | "api_key.expired" | "replay.finished" | "consultation.*" | "batch.*" | "*";
         /** @description A type of event that webhooks can subscribe to, with the shape of its deliveries. */
         EventTypeEntry: {
             /**
@@ -656,7 +747,7 @@ export interface components {
          * @description The type of an event. `webhook.test` is sent by the test endpoint alone.
          * @enum {string}
          */
-        EventTypeName: "consultation.completed" | "consultation.failed" | "batch.completed" | "batch.failed" | "batch.partial_failure" | "webhook.test";
+        EventTypeName: "consultation.completed" | "consultation.failed" | "batch.completed" | "batch.failed" | "batch.partial_failure" | "webhook.test" | "webhook.failing" | "webhook.disabled" | "webhook.recovered" | "api_key.expiring" | "api_key.expired" | "replay.finished";
         /** @description The key of the caller, and its organization. */
         Me: {
             /**
@@ -760,6 +851,60 @@ export interface components {
              * @description When it was completed or canceled.
              */
             completed_at: string | null;
+        };
+        /** @description A replay was completed: none of its deliveries is pending. */
+        ReplayFinishedEvent: {
+            /** @description Id of the event. */
+            id: string;
+            /**
+             * @description The type of the event.
+             * @constant
+             */
+            type: "replay.finished";
+            /**
+             * Format: date-time
+             * @description When it happened; if the producer gave no time, when it was accepted.
+             */
+            timestamp: string;
+            /** @description Id of the organization. */
+            organization_id: string;
+            /** @description The facts. Types may get further fields. */
+            data: {
+                /** @description The name of the organization. */
+                organization_name: string;
+                /** @description The page that says what to do: a path at the address of the API. */
+                help_url: string;
+                /** @description In an operator's copy: whose event it is. */
+                organization_id?: string;
+                /** @description In an operator's copy: the operator's id of that organization. */
+                external_id?: string | null;
+                /** @description The replay. */
+                replay: {
+                    /** @description Id of the replay. */
+                    id: string;
+                    /** @description Id of the webhook. */
+                    webhook_id: string;
+                    /** @description How many deliveries it sent. */
+                    matched: number;
+                    /** @description How many of them it delivered. */
+                    succeeded: number;
+                    /** @description How many of them failed again. */
+                    failed: number;
+                    /** @description How many of them were canceled. */
+                    canceled: number;
+                } & {
+                    [key: string]: unknown;
+                };
+                /**
+                 * Format: date-time
+                 * @description When it was completed.
+                 */
+                completed_at: string;
+            } & {
+                [key: string]: unknown;
+            };
+            /** @description True in tests. Other events lack this field. */
+            test?: boolean;
         };
         /** @description A page of a list. */
         ReplayList: {
@@ -899,6 +1044,11 @@ export interface components {
             /** @description The addresses and CIDRs from which deliveries come; null if the operator has named none. */
             addresses: string[] | null;
         };
+        /**
+         * @description A type of event that webhooks can subscribe to.
+         * @enum {string}
+         */
+        SubscribableEventType: "consultation.completed" | "consultation.failed" | "batch.completed" | "batch.failed" | "batch.partial_failure" | "webhook.failing" | "webhook.disabled" | "webhook.recovered" | "api_key.expiring" | "api_key.expired" | "replay.finished";
         TestWebhook: {
             /**
              * @description The type of the event that is sent.
@@ -1054,6 +1204,118 @@ export interface components {
              */
             updated_at: string;
         };
+        /** @description The service disabled a webhook: it had failed for days (`failing`), or answered 410 (`gone`). */
+        WebhookDisabledEvent: {
+            /** @description Id of the event. */
+            id: string;
+            /**
+             * @description The type of the event.
+             * @constant
+             */
+            type: "webhook.disabled";
+            /**
+             * Format: date-time
+             * @description When it happened; if the producer gave no time, when it was accepted.
+             */
+            timestamp: string;
+            /** @description Id of the organization. */
+            organization_id: string;
+            /** @description The facts. Types may get further fields. */
+            data: {
+                /** @description The name of the organization. */
+                organization_name: string;
+                /** @description The page that says what to do: a path at the address of the API. */
+                help_url: string;
+                /** @description In an operator's copy: whose event it is. */
+                organization_id?: string;
+                /** @description In an operator's copy: the operator's id of that organization. */
+                external_id?: string | null;
+                /** @description The webhook that the event is about. It does not get the event. */
+                webhook: {
+                    /** @description Id of the webhook. */
+                    id: string;
+                    /** @description Its URL, without the query. */
+                    url: string;
+                    /** @description The owner's own note. */
+                    description: string | null;
+                } & {
+                    [key: string]: unknown;
+                };
+                /**
+                 * @description Why it was disabled.
+                 * @enum {string}
+                 */
+                cause: "failing" | "gone";
+                /** @description How many attempts have failed since the last success. */
+                count: number;
+                /**
+                 * Format: date-time
+                 * @description When it was disabled.
+                 */
+                disabled_at: string;
+            } & {
+                [key: string]: unknown;
+            };
+            /** @description True in tests. Other events lack this field. */
+            test?: boolean;
+        };
+        /** @description A webhook has had no success for a day; again 24 hours before it is disabled. */
+        WebhookFailingEvent: {
+            /** @description Id of the event. */
+            id: string;
+            /**
+             * @description The type of the event.
+             * @constant
+             */
+            type: "webhook.failing";
+            /**
+             * Format: date-time
+             * @description When it happened; if the producer gave no time, when it was accepted.
+             */
+            timestamp: string;
+            /** @description Id of the organization. */
+            organization_id: string;
+            /** @description The facts. Types may get further fields. */
+            data: {
+                /** @description The name of the organization. */
+                organization_name: string;
+                /** @description The page that says what to do: a path at the address of the API. */
+                help_url: string;
+                /** @description In an operator's copy: whose event it is. */
+                organization_id?: string;
+                /** @description In an operator's copy: the operator's id of that organization. */
+                external_id?: string | null;
+                /** @description The webhook that the event is about. It does not get the event. */
+                webhook: {
+                    /** @description Id of the webhook. */
+                    id: string;
+                    /** @description Its URL, without the query. */
+                    url: string;
+                    /** @description The owner's own note. */
+                    description: string | null;
+                } & {
+                    [key: string]: unknown;
+                };
+                /** @description The error of its newest delivery without success. */
+                cause: string | null;
+                /** @description How many attempts have failed since the last success. */
+                count: number;
+                /**
+                 * Format: date-time
+                 * @description When the failures began.
+                 */
+                failing_since: string;
+                /**
+                 * Format: date-time
+                 * @description When it will be disabled unless a delivery succeeds first.
+                 */
+                disable_at: string | null;
+            } & {
+                [key: string]: unknown;
+            };
+            /** @description True in tests. Other events lack this field. */
+            test?: boolean;
+        };
         /** @description A page of a list. */
         WebhookList: {
             /**
@@ -1067,6 +1329,59 @@ export interface components {
             has_more: boolean;
             /** @description `cursor` of the next page; null when there is none. */
             next_cursor: string | null;
+        };
+        /** @description A delivery succeeded after `webhook.failing`, or a webhook was enabled after `webhook.disabled`. */
+        WebhookRecoveredEvent: {
+            /** @description Id of the event. */
+            id: string;
+            /**
+             * @description The type of the event.
+             * @constant
+             */
+            type: "webhook.recovered";
+            /**
+             * Format: date-time
+             * @description When it happened; if the producer gave no time, when it was accepted.
+             */
+            timestamp: string;
+            /** @description Id of the organization. */
+            organization_id: string;
+            /** @description The facts. Types may get further fields. */
+            data: {
+                /** @description The name of the organization. */
+                organization_name: string;
+                /** @description The page that says what to do: a path at the address of the API. */
+                help_url: string;
+                /** @description In an operator's copy: whose event it is. */
+                organization_id?: string;
+                /** @description In an operator's copy: the operator's id of that organization. */
+                external_id?: string | null;
+                /** @description The webhook that the event is about. It does not get the event. */
+                webhook: {
+                    /** @description Id of the webhook. */
+                    id: string;
+                    /** @description Its URL, without the query. */
+                    url: string;
+                    /** @description The owner's own note. */
+                    description: string | null;
+                } & {
+                    [key: string]: unknown;
+                };
+                /**
+                 * @description What ended the failure.
+                 * @enum {string}
+                 */
+                cause: "succeeded" | "enabled";
+                /**
+                 * Format: date-time
+                 * @description When it recovered.
+                 */
+                recovered_at: string;
+            } & {
+                [key: string]: unknown;
+            };
+            /** @description True in tests. Other events lack this field. */
+            test?: boolean;
         };
         /** @description Sent by the test endpoint to one webhook alone; no webhook can subscribe to it. */
         WebhookTestEvent: {
@@ -1176,7 +1491,7 @@ export interface operations {
                 cursor?: string;
                 /** @description The newest first (`desc`), or the oldest first (`asc`). With `asc` every page has a `next_cursor`, also the last and an empty one. */
                 order?: "asc" | "desc";
-                type?: components["schemas"]["EmittableEventType"][];
+                type?: components["schemas"]["SubscribableEventType"][];
                 /** @description Only what is about this: the `consultation_id` or the `batch_id` of an event, exactly. */
                 subject?: string;
                 /** @description Only objects created at this time or later. */

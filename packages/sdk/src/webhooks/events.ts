@@ -2,11 +2,17 @@ import type { components } from '../generated/openapi.ts';
 
 type Schemas = components['schemas'];
 
+export type ApiKeyExpiredEvent = Schemas['ApiKeyExpiredEvent'];
+export type ApiKeyExpiringEvent = Schemas['ApiKeyExpiringEvent'];
 export type BatchCompletedEvent = Schemas['BatchCompletedEvent'];
 export type BatchFailedEvent = Schemas['BatchFailedEvent'];
 export type BatchPartialFailureEvent = Schemas['BatchPartialFailureEvent'];
 export type ConsultationCompletedEvent = Schemas['ConsultationCompletedEvent'];
 export type ConsultationFailedEvent = Schemas['ConsultationFailedEvent'];
+export type ReplayFinishedEvent = Schemas['ReplayFinishedEvent'];
+export type WebhookDisabledEvent = Schemas['WebhookDisabledEvent'];
+export type WebhookFailingEvent = Schemas['WebhookFailingEvent'];
+export type WebhookRecoveredEvent = Schemas['WebhookRecoveredEvent'];
 export type WebhookTestEvent = Schemas['WebhookTestEvent'];
 
 /**
@@ -19,6 +25,12 @@ export type WebhookEvent =
   | BatchPartialFailureEvent
   | ConsultationCompletedEvent
   | ConsultationFailedEvent
+  | ApiKeyExpiredEvent
+  | ApiKeyExpiringEvent
+  | ReplayFinishedEvent
+  | WebhookDisabledEvent
+  | WebhookFailingEvent
+  | WebhookRecoveredEvent
   | WebhookTestEvent;
 
 /** The type of an event, including `webhook.test`. */

@@ -40,6 +40,15 @@ const subjectOf = (received: WebhookEvent): string => {
       return received.data.consultation_id;
     case 'webhook.test':
       return received.data.webhook_id;
+    case 'webhook.failing':
+    case 'webhook.disabled':
+    case 'webhook.recovered':
+      return received.data.webhook.id;
+    case 'api_key.expiring':
+    case 'api_key.expired':
+      return received.data.api_key.id;
+    case 'replay.finished':
+      return received.data.replay.id;
   }
 };
 const refused = (reason: string) => ({ name: 'WebhookVerificationError', reason });

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { deliveryStatusSchema } from './deliveries.ts';
 import {
-  emittableEventTypeSchema,
   eventPatternSchema,
   eventTypes,
   subjectFilterSchema,
   subjectSchema,
+  subscribableEventTypeSchema,
 } from './event-types.ts';
 import { eventDataSchema } from './events.ts';
 import { orderSchema, pageQueryShape, repeatable } from './pagination.ts';
@@ -17,7 +17,7 @@ export const listEventsQuerySchema = forwardPeriod(
     order: orderSchema.describe(
       'The newest first (`desc`), or the oldest first (`asc`). With `asc` every page has a `next_cursor`, also the last and an empty one.',
     ),
-    type: repeatable(emittableEventTypeSchema),
+    type: repeatable(subscribableEventTypeSchema),
     subject: subjectFilterSchema,
     ...periodShape,
   }),
@@ -27,7 +27,7 @@ export type ListEventsQuery = z.infer<typeof listEventsQuerySchema>;
 const eventFields = z.strictObject({
   id: publicIdSchema('evt'),
   object: z.literal('event'),
-  type: emittableEventTypeSchema.describe('The type of the event.'),
+  type: subscribableEventTypeSchema.describe('The type of the event.'),
   subject: subjectSchema,
   created_at: timestampSchema.describe('When it was accepted.'),
   occurred_at: timestampSchema.nullable().describe('When it happened; null if the producer gave no time.'),

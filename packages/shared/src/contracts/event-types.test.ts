@@ -22,6 +22,12 @@ describe('the catalogue of event types', () => {
       'batch.completed',
       'batch.failed',
       'batch.partial_failure',
+      'webhook.failing',
+      'webhook.disabled',
+      'webhook.recovered',
+      'api_key.expiring',
+      'api_key.expired',
+      'replay.finished',
       'consultation.*',
       'batch.*',
       '*',
@@ -35,6 +41,7 @@ describe('the catalogue of event types', () => {
     expect(matching('batch.failed')).toEqual(['batch.failed', 'batch.*', '*']);
     expect(matching('consultation.completed')).toEqual(['consultation.completed', 'consultation.*', '*']);
     expect(matching('webhook.test')).toEqual([]);
+    expect(matching('webhook.failing')).toEqual(['webhook.failing']);
   });
 
   it('limits `*` to consultations and batches when families are added', () => {

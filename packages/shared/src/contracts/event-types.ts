@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { isShortText, isStorableText, maxTextLength } from './json.ts';
+import { exampleId, publicIdSchema, timestampSchema } from './primitives.ts';
 
 const identifierRule = 'must be a string of 1 to 200 characters';
 const identifier = z
@@ -22,11 +23,58 @@ export const subjectSchema = z
 const consultationData = z.looseObject({ consultation_id: identifier.describe('Id of the consultation.') });
 const batchData = z.looseObject({ batch_id: identifier.describe('Id of the batch.') });
 
+const helpUrl = z.string().describe('The page that says what to do: a path at the address of the API.');
+const operationalFields = {
+  organization_name: z.string().describe('The name of the organization.'),
+  help_url: helpUrl,
+  organization_id: publicIdSchema('org').optional().describe("In an operator's copy: whose event it is."),
+  external_id: z
+    .string()
+    .nullable()
+    .optional()
+    .describe("In an operator's copy: the operator's id of that organization."),
+};
+const webhookFields = {
+  ...operationalFields,
+  webhook: z
+    .looseObject({
+      id: identifier.describe('Id of the webhook.'),
+      url: z.string().describe('Its URL, without the query.'),
+      description: z.string().nullable().describe("The owner's own note."),
+    })
+    .describe('The webhook that the event is about. It does not get the event.'),
+};
+const keyData = z.looseObject({
+  ...operationalFields,
+  api_key: z
+    .looseObject({
+      id: identifier.describe('Id of the API key.'),
+      name: z.string().describe('A name for people.'),
+      key_prefix: z.string().describe('The visible beginning of the key.'),
+    })
+    .describe('The API key.'),
+  expires_at: timestampSchema.describe('When it expires.'),
+});
+const organizationExample = { organization_name: 'Example' };
+const webhookExample = {
+  ...organizationExample,
+  webhook: { id: exampleId('whk'), url: 'https://hooks.example.com/in', description: 'Orders' },
+  help_url: '/docs/operational-events',
+};
+const keyExample = {
+  ...organizationExample,
+  api_key: { id: exampleId('key'), name: 'production', key_prefix: 'nwk_8f14e45f' },
+  help_url: '/docs/operational-events',
+  expires_at: '2026-11-28T07:00:00.000Z',
+};
+
 /** A test checks that `example` satisfies `data`. */
 export interface EventTypeDefinition {
   readonly description: string;
-  /** True if webhooks may subscribe to this type and internal producers may emit it. */
+  /** True if webhooks may subscribe to this type. */
   readonly subscribable: boolean;
+  /** True if only the service itself emits this type. Subscriptions, lists and streams must name it exactly. */
+  readonly operational?: true;
   /** Required fields of `data`. Every other field passes through unchanged. */
   readonly data: z.ZodType<Record<string, unknown>>;
   /** The field of `data` that says what an event is about. */
@@ -81,6 +129,100 @@ export const eventTypes = {
     subject: null,
     example: { webhook_id: 'whk_01jd6kz5r8e2v9qxm3c7t4b0na', message: 'This is a test event.' },
   },
+  'webhook.failing': {
+    description: 'A webhook has had no success for a day; again 24 hours before it is disabled.',
+    subscribable: true,
+    operational: true,
+    data: z.looseObject({
+      ...webhookFields,
+      cause: z.string().nullable().describe('The error of its newest delivery without success.'),
+      count: z.int().describe('How many attempts have failed since the last success.'),
+      failing_since: timestampSchema.describe('When the failures began.'),
+      disable_at: timestampSchema.nullable().describe('When it will be disabled unless a delivery succeeds first.'),
+    }),
+    subject: null,
+    example: {
+      ...webhookExample,
+      cause: 'timeout',
+      count: 24,
+      failing_since: '2026-11-20T07:00:00.000Z',
+      disable_at: '2026-11-25T07:00:00.000Z',
+    },
+  },
+  'webhook.disabled': {
+    description: 'The service disabled a webhook: it had failed for days (`failing`), or answered 410 (`gone`).',
+    subscribable: true,
+    operational: true,
+    data: z.looseObject({
+      ...webhookFields,
+      cause: z.enum(['failing', 'gone']).describe('Why it was disabled.'),
+      count: z.int().describe('How many attempts have failed since the last success.'),
+      disabled_at: timestampSchema.describe('When it was disabled.'),
+    }),
+    subject: null,
+    example: { ...webhookExample, cause: 'failing', count: 31, disabled_at: '2026-11-25T07:00:00.000Z' },
+  },
+  'webhook.recovered': {
+    description: 'A delivery succeeded after `webhook.failing`, or a webhook was enabled after `webhook.disabled`.',
+    subscribable: true,
+    operational: true,
+    data: z.looseObject({
+      ...webhookFields,
+      cause: z.enum(['succeeded', 'enabled']).describe('What ended the failure.'),
+      recovered_at: timestampSchema.describe('When it recovered.'),
+    }),
+    subject: null,
+    example: { ...webhookExample, cause: 'succeeded', recovered_at: '2026-11-22T07:00:00.000Z' },
+  },
+  'api_key.expiring': {
+    description: 'An API key expires in 7 days; again one day before.',
+    subscribable: true,
+    operational: true,
+    data: keyData,
+    subject: null,
+    example: keyExample,
+  },
+  'api_key.expired': {
+    description: 'An API key has expired.',
+    subscribable: true,
+    operational: true,
+    data: keyData,
+    subject: null,
+    example: keyExample,
+  },
+  'replay.finished': {
+    description: 'A replay was completed: none of its deliveries is pending.',
+    subscribable: true,
+    operational: true,
+    data: z.looseObject({
+      ...operationalFields,
+      replay: z
+        .looseObject({
+          id: identifier.describe('Id of the replay.'),
+          webhook_id: identifier.describe('Id of the webhook.'),
+          matched: z.int().describe('How many deliveries it sent.'),
+          succeeded: z.int().describe('How many of them it delivered.'),
+          failed: z.int().describe('How many of them failed again.'),
+          canceled: z.int().describe('How many of them were canceled.'),
+        })
+        .describe('The replay.'),
+      completed_at: timestampSchema.describe('When it was completed.'),
+    }),
+    subject: null,
+    example: {
+      ...organizationExample,
+      replay: {
+        id: exampleId('rpl'),
+        webhook_id: exampleId('whk'),
+        matched: 12,
+        succeeded: 11,
+        failed: 1,
+        canceled: 0,
+      },
+      help_url: '/docs/operational-events',
+      completed_at: '2026-11-21T07:05:00.000Z',
+    },
+  },
 } as const satisfies Record<string, EventTypeDefinition>;
 
 /** Every event type, including `webhook.test`. */
@@ -90,6 +232,14 @@ export const eventTypeNames = Object.keys(eventTypes) as EventType[];
 
 export const subscribableEventTypeNames = eventTypeNames.filter((name) => eventTypes[name].subscribable);
 
+/** The types that internal producers may emit. Lists and streams show them by default. */
+export const emittableEventTypeNames = subscribableEventTypeNames.filter((name) => !isOperational(name));
+
+export function isOperational(type: EventType): boolean {
+  const definition: EventTypeDefinition = eventTypes[type];
+  return definition.operational === true;
+}
+
 export const eventTypeSchema = z.enum(eventTypeNames as [EventType, ...EventType[]]).meta({
   // Not named `EventType`, because generated Go code already uses that name for a value.
   id: 'EventTypeName',
@@ -97,15 +247,21 @@ export const eventTypeSchema = z.enum(eventTypeNames as [EventType, ...EventType
   examples: ['consultation.completed'],
 });
 
-export const emittableEventTypeSchema = z.enum(subscribableEventTypeNames as [EventType, ...EventType[]]).meta({
+export const emittableEventTypeSchema = z.enum(emittableEventTypeNames as [EventType, ...EventType[]]).meta({
   id: 'EmittableEventType',
+  description: 'A type of event that internal services emit.',
+  examples: ['consultation.completed'],
+});
+
+export const subscribableEventTypeSchema = z.enum(subscribableEventTypeNames as [EventType, ...EventType[]]).meta({
+  id: 'SubscribableEventType',
   description: 'A type of event that webhooks can subscribe to.',
   examples: ['consultation.completed'],
 });
 
-const familyWildcards = [...new Set(subscribableEventTypeNames.map((name) => `${familyOf(name)}.*`))];
+const familyWildcards = [...new Set(emittableEventTypeNames.map((name) => `${familyOf(name)}.*`))];
 
-/** Valid entries of a webhook's `events`: a subscribable type, a family (`batch.*`), or `*`. */
+/** Valid entries of a webhook's `events`: a subscribable type, a family of emittable types (`batch.*`), or `*`. */
 export const eventPatterns = [...subscribableEventTypeNames, ...familyWildcards, '*'];
 
 export const eventPatternSchema = z.enum(eventPatterns as [string, ...string[]]).meta({
@@ -118,11 +274,12 @@ export const eventPatternSchema = z.enum(eventPatterns as [string, ...string[]])
 const familiesOfStar = new Set(['consultation', 'batch']);
 
 /**
- * The patterns that match a type: its name, its family, and `*`. No pattern matches a type that is not subscribable. An
+ * The patterns that match a type: its name, its family, and `*`. Only its name matches an operational type. No pattern matches a type that is not subscribable. An
  * event of that type reaches only the webhook for which it was created.
  */
 export function eventPatternsFor(type: EventType): string[] {
   if (!eventTypes[type].subscribable) return [];
+  if (isOperational(type)) return [type];
   const family = familyOf(type);
   return [type, `${family}.*`, ...(familiesOfStar.has(family) ? ['*'] : [])];
 }

@@ -30,9 +30,11 @@ const bodyRetentionSchema = z
     'How long its event data and the answers of its receivers are stored, at most the setting `RETENTION_BODIES`; null: as long as the setting.',
   );
 
+const operatorSchema = z.boolean().describe("Whether it gets a copy of every other organization's operational events.");
+
 export const updateOrganizationSchema = changesSchema(
   'UpdateOrganization',
-  { ...settableFields, body_retention_seconds: bodyRetentionSchema },
+  { ...settableFields, body_retention_seconds: bodyRetentionSchema, operator: operatorSchema },
   { plan: 'business' },
 );
 export type UpdateOrganization = z.output<typeof updateOrganizationSchema>;
@@ -68,6 +70,7 @@ export const organizationSchema = z
       .describe('`closing`: nothing works for it any more, and its data will be erased; `closed`: its data is erased.'),
     closed_at: timestampSchema.nullable().describe('When its data was erased; null unless it is closed.'),
     body_retention_seconds: bodyRetentionSchema,
+    operator: operatorSchema,
     created_at: timestampSchema.describe('When the organization was created.'),
   })
   .meta({
@@ -81,6 +84,7 @@ export const organizationSchema = z
         plan: 'enterprise',
         external_id: 'customer-17',
         body_retention_seconds: null,
+        operator: false,
         state: 'active',
         closed_at: null,
         created_at: '2026-11-21T07:00:00.000Z',

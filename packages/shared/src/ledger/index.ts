@@ -15,6 +15,7 @@ export * from './ledger-metrics.ts';
 export * from './loose-index-scan.ts';
 export * from './migrate.ts';
 export { migrations } from './migrations/index.ts';
+export * from './operational-events.ts';
 export * from './partitions.ts';
 export { prepared } from './prepared.ts';
 export * from './replays.ts';

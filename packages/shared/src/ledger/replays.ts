@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Uuid } from '../runtime/ids.ts';
 import type { DatabaseTransaction } from './database.ts';
+import { writeOperationalEvent } from './operational-events.ts';
 import type { Row } from './schema.ts';
 
 /** A replay without its list of deliveries. */
@@ -13,7 +14,8 @@ export const replayColumns = sql`r.id, r.organization_id, r.webhook_id, r.state,
 /**
  * Counts the deliveries of a running replay by what became of them in the replay's round, and ends the replay if
  * nothing of it is pending. A delivery in a later round was sent again since, so its attempts tell. A delivery in an
- * earlier round was succeeded before, and a canceled replay restored it. Lock the replay's row first.
+ * earlier round was succeeded before, and a canceled replay restored it. Lock the replay's row first. A completed replay has
+ * its event in the same transaction.
  *
  * @param end the state of a replay without a pending delivery
  */
@@ -42,7 +44,22 @@ export async function countReplay(
       rounds = case when c.pending > 0 then rounds end,
       count_due_at = clock_timestamp() + ${countEvery}
     from counted c where r.id = ${id} and r.state = 'running' returning ${replayColumns}`.execute(trx);
-  return rows[0];
+  const [row] = rows;
+  if (row?.state === 'completed') await writeFinished(trx, row);
+  return row;
+}
+
+function writeFinished(trx: DatabaseTransaction, { id, organization_id: organizationId }: ReplayRow): Promise<void> {
+  const facts = sql`(select jsonb_build_object('completed_at', rfc3339(completed_at), 'replay', jsonb_build_object(
+    'id', public_id('rpl', id), 'webhook_id', public_id('whk', webhook_id), 'matched', matched, 'succeeded', succeeded,
+    'failed', failed, 'canceled', canceled)) from replays where id = ${id})`;
+  return writeOperationalEvent(trx, {
+    organizationId,
+    type: 'replay.finished',
+    object: id,
+    transition: sql`'completed'`,
+    facts,
+  });
 }
 
 /** Counting a large replay takes a while. Twenty times as long passes before the next count. */

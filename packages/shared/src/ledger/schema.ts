@@ -20,6 +20,8 @@ export interface OrganizationsTable {
   body_retention_seconds: Generated<number | null>;
   /** Workers have noted every event up to this position in `bodies_to_remove`. */
   bodies_removed_position: Generated<number>;
+  /** Whether it gets a copy of everyone's operational events. */
+  operator: Generated<boolean>;
   created_at: CreatedAt;
 }
 
@@ -120,6 +122,13 @@ export interface EventSubjectsTable {
   event_id: Uuid;
   organization_id: Uuid;
   subject: string;
+}
+
+/** Events that the service itself emitted and that some webhook must not get, or that are an operator's copy. */
+export interface OperationalEventsTable {
+  event_id: Uuid;
+  /** The webhook that must not get the event; in an operator's copy, the organization. */
+  about: Uuid;
 }
 
 /** A row for each event whose body is kept, which includes every event with a pending delivery. */
@@ -371,6 +380,7 @@ export interface Schema {
   events: EventsTable;
   event_subjects: EventSubjectsTable;
   event_bodies: EventBodiesTable;
+  operational_events: OperationalEventsTable;
   bodies_to_remove: BodiesToRemoveTable;
   event_keys: EventKeysTable;
   outbox: OutboxTable;

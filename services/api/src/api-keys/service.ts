@@ -8,7 +8,7 @@ import type {
   Scope,
   UpdateApiKey,
 } from '@enterprise-api/shared/contracts';
-import type { Database } from '@enterprise-api/shared/ledger';
+import { type Database, skipPastExpiry } from '@enterprise-api/shared/ledger';
 import { newUuid, toPublicId, type Uuid } from '@enterprise-api/shared/runtime';
 import { canonicalCidr } from '@enterprise-api/shared/security';
 import type { Principal } from '../auth/judge.ts';
@@ -89,6 +89,7 @@ export function createApiKeyService({ db, cursors }: { db: Database; cursors: Cu
         const isOtherList = ip_allowlist !== undefined && String(ip_allowlist) !== String(before.ip_allowlist);
         const changes = { ...input, ip_allowlist, ...(isOtherList && noOutsideUses) };
         const shown = present(await updateKey(trx, id, changes));
+        await skipPastExpiry(trx, id, newUuid());
         const fields = fieldChanges(present(before), shown, auditedFields);
         const organizationId = before.organization_id;
         await changed({ action: 'api_key.updated', objectId: id, organizationId, ...fields });
@@ -115,6 +116,7 @@ function createKey(transact: Transact, organizationId: Uuid, input: CreateApiKey
       expires_at: input.expires_at ?? null,
     });
     const shown = present(row);
+    await skipPastExpiry(trx, row.id, newUuid());
     const given = { ...shown, ip_allowlist_mode: input.ip_allowlist_mode };
     const fields = fieldChanges(null, given, auditedFields);
     await changed({ action: 'api_key.created', objectId: row.id, organizationId, ...fields });

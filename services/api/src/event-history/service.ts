@@ -2,6 +2,7 @@ import {
   type Event,
   type EventSummary,
   type EventType,
+  emittableEventTypeNames,
   type InspectedEvent,
   type ListEventsQuery,
   parseExactJson,
@@ -43,7 +44,7 @@ export function createEventHistory({ db, history, cursors, horizon, limits }: Ev
   const listAs =
     <Shown>(present: (row: ShownEvent) => Shown, maxBytes: number) =>
     (organizationId: Uuid, { cursor, limit, order, ...filters }: ListEventsQuery) => {
-      const { type: types = subscribableEventTypeNames, subject, since, until } = filters;
+      const { type: types = emittableEventTypeNames, subject, since, until } = filters;
       const ask = async (page: PageQuestion) => {
         // In ascending order, a client would silently miss events that retention removed after its cursor. In
         // descending order, the list ends where the removed events begin.

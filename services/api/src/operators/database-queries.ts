@@ -18,6 +18,7 @@ export const ledgerTables: readonly (keyof Schema)[] = [
   'events',
   'event_subjects',
   'event_bodies',
+  'operational_events',
   'event_keys',
   'outbox',
   'parked_events',

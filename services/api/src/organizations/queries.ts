@@ -11,6 +11,7 @@ const columns = [
   'plan',
   'external_id',
   'body_retention_seconds',
+  'operator',
   'state',
   'closed_at',
   'created_at',

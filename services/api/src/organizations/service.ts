@@ -28,7 +28,8 @@ import {
 
 export type OrganizationService = ReturnType<typeof createOrganizationService>;
 
-const auditedFields = ['name', 'plan', 'external_id', 'body_retention_seconds'] as const;
+const givenFields = ['name', 'plan', 'external_id'] as const;
+const auditedFields = [...givenFields, 'body_retention_seconds', 'operator'] as const;
 
 interface OrganizationServiceOptions {
   db: Database;
@@ -44,7 +45,7 @@ export function createOrganizationService({ db, cursors, deliveryPolicy }: Organ
         const id = newUuid();
         if (await isTaken(trx, input.external_id, id)) return externalIdTaken;
         const shown = present(await insertOrganization(trx, { id, ...input }));
-        const fields = fieldChanges(null, shown, auditedFields);
+        const fields = fieldChanges(null, shown, givenFields);
         await changed({ action: 'organization.created', objectId: id, organizationId: id, ...fields });
         return shown;
       }),
@@ -122,6 +123,7 @@ function present(row: OrganizationRow): Organization {
     plan: row.plan,
     external_id: row.external_id,
     body_retention_seconds: row.body_retention_seconds,
+    operator: row.operator,
     state: row.state,
     closed_at: row.closed_at?.toISOString() ?? null,
     created_at: row.created_at.toISOString(),

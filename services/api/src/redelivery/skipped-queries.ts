@@ -22,7 +22,8 @@ export interface SkippedSelection {
 }
 
 /**
- * Events without a delivery to the webhook: accepted since the webhook was created, fanned out, and with a stored body.
+ * Events without a delivery to the webhook: accepted since the webhook was created, fanned out, with a stored body, and
+ * not about the webhook itself.
  * The oldest first. Looks up each event's delivery, because a join might read all deliveries.
  */
 function skipped(selection: SkippedSelection, limit: number): RawBuilder<unknown> {
@@ -35,6 +36,7 @@ function skipped(selection: SkippedSelection, limit: number): RawBuilder<unknown
       sql`created_at >= (select created_at from webhooks where id = ${webhookId})`,
       sql`not test and erased_at is null`,
       none(sql`deliveries d where d.id = delivery_id(e.id, ${webhookId})`),
+      none(sql`operational_events o where o.event_id = e.id and o.about = ${webhookId}`),
       none(sql`outbox o where o.event_id = e.id`),
       none(sql`parked_events o where o.event_id = e.id`),
       sql`(select true from event_bodies b where b.event_id = e.id limit 1)`,

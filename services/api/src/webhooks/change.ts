@@ -1,5 +1,10 @@
 import type { UpdateWebhook, Webhook } from '@enterprise-api/shared/contracts';
-import { cancelBatchSize, cancelPending, type DatabaseTransaction } from '@enterprise-api/shared/ledger';
+import {
+  cancelBatchSize,
+  cancelPending,
+  type DatabaseTransaction,
+  noteEnabledWebhook,
+} from '@enterprise-api/shared/ledger';
 import type { Uuid } from '@enterprise-api/shared/runtime';
 import { withLowerCaseOrigin } from '@enterprise-api/shared/security';
 import { type FieldChanges, fieldChanges, noFieldChanges } from '../core/field-changes.ts';
@@ -106,4 +111,5 @@ async function applyChanges(
   if (moves) await recordUrl(trx, before.id);
   if (disables) await cancelPending(trx, [before.id], firstBatch);
   if (enables || disables || moves) await resetHealth(trx, before.id);
+  if (enables && before.disabled_reason !== 'manual') await noteEnabledWebhook(trx, { id: before.id, organizationId });
 }

@@ -2,7 +2,14 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { cancelBatchSize, cancelPending, type Database, type DatabaseTransaction } from '@enterprise-api/shared/ledger';
 import { createLoop, type Logger, type Loop, toPublicId, type Uuid } from '@enterprise-api/shared/runtime';
 import type { SecretBox } from '@enterprise-api/shared/security';
-import { beginErasure, type ClosingOrganization, eraseBatch, findClosing, findLateEvents } from './queries.ts';
+import {
+  beginErasure,
+  type ClosingOrganization,
+  eraseBatch,
+  findClosing,
+  findLateEvents,
+  takeCopies,
+} from './queries.ts';
 
 interface ClosingParts {
   db: Database;
@@ -12,7 +19,7 @@ interface ClosingParts {
 }
 
 const lookEveryMs = 2_000;
-const lateEventsPerBatch = 200;
+const eventsPerBatch = 200;
 
 /**
  * Cancels the pending deliveries of closed organizations and later erases their data: first all events, by an erasure,
@@ -43,7 +50,10 @@ async function continueClosing(parts: ClosingParts, closing: ClosingOrganization
 }
 
 /** Pauses after each batch for as long as the batch took. */
-async function eraseOrganization({ db, log }: ClosingParts, { id }: ClosingOrganization, stopping: AbortSignal) {
+async function eraseOrganization(parts: ClosingParts, { id }: ClosingOrganization, stopping: AbortSignal) {
+  const { db, log } = parts;
+  let copies = eventsPerBatch;
+  while (copies === eventsPerBatch && !stopping.aborted) copies = await eraseCopies(parts, id);
   while (!stopping.aborted) {
     const startedAt = performance.now();
     const result = await db.transaction().execute((trx) => eraseBatch(trx, id));
@@ -53,9 +63,17 @@ async function eraseOrganization({ db, log }: ClosingParts, { id }: ClosingOrgan
   }
 }
 
+function eraseCopies({ db, eraseEvents }: ClosingParts, id: Uuid): Promise<number> {
+  return db.transaction().execute(async (trx) => {
+    const eventIds = await takeCopies(trx, id, eventsPerBatch);
+    if (eventIds.length > 0) await eraseEvents(trx, eventIds);
+    return eventIds.length;
+  });
+}
+
 async function eraseLateEvents({ db, eraseEvents }: ClosingParts): Promise<void> {
   for (;;) {
-    const eventIds = await findLateEvents(db, lateEventsPerBatch);
+    const eventIds = await findLateEvents(db, eventsPerBatch);
     if (eventIds.length === 0) return;
     await db.transaction().execute((trx) => eraseEvents(trx, eventIds));
   }

@@ -41,6 +41,16 @@ export async function beginErasure(trx: DatabaseTransaction, seal: SecretBox['se
   });
 }
 
+/** Forgets a batch of the copies that operators have of events about the organization. */
+export async function takeCopies(trx: DatabaseTransaction, id: Uuid, limit: number): Promise<Uuid[]> {
+  const { rows } = await sql<{ event_id: Uuid }>`
+    delete from operational_events where event_id in (
+      select event_id from operational_events where about = ${id} limit ${limit} for update) returning event_id`.execute(
+    trx,
+  );
+  return rows.map((row) => row.event_id);
+}
+
 const batchSize = sql`1000`;
 
 /** Erases what an organization has besides its events. Each statement erases one batch. */

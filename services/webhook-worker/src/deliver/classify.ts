@@ -1,4 +1,4 @@
-import type { AttemptError } from '@enterprise-api/shared/contracts';
+import { type AttemptError, isOperational } from '@enterprise-api/shared/contracts';
 import { newUuid, withUuidTime } from '@enterprise-api/shared/runtime';
 import type { Span } from '@enterprise-api/shared/tracing';
 import type { Lease } from '../leases/lease.ts';
@@ -66,7 +66,8 @@ export interface BegunAttempt {
 }
 
 /**
- * Builds the record of an attempt. A test never affects its webhook's health, and a 410 does not stop a test.
+ * Builds the record of an attempt. A test never affects its webhook's health, and a 410 does not stop a test. If an
+ * operational event is not delivered, no operational event tells of it, so that failures cause no loop of events.
  *
  * @param random 0 ≤ random < 1, for the delay until the next attempt
  */
@@ -79,6 +80,7 @@ export function outcomeOf(
 ): Outcome {
   const answer = result.kind === 'response' ? result : null;
   const { retryAfterMs } = verdict;
+  const isIgnored = lease.isTest || (verdict.result !== 'delivered' && isOperational(lease.eventType));
   return {
     result: lease.isTest && verdict.result === 'stop' ? 'retry' : verdict.result,
     error: verdict.error,
@@ -86,9 +88,9 @@ export function outcomeOf(
       verdict.result === 'retry'
         ? (nextDelayMs(policy, { number: lease.number, maxAttempts: lease.maxAttempts, retryAfterMs }, random) ?? 0)
         : 0,
-    openCircuitForMs: lease.isTest ? null : retryAfterMs,
-    countsForHealth: !lease.isTest && verdict.countsForHealth,
-    countsForBreaker: !lease.isTest && verdict.countsForBreaker,
+    openCircuitForMs: isIgnored ? null : retryAfterMs,
+    countsForHealth: !isIgnored && verdict.countsForHealth,
+    countsForBreaker: !isIgnored && verdict.countsForBreaker,
     deliveryId: lease.deliveryId,
     webhookId: lease.webhookId,
     round: lease.round,

@@ -1,4 +1,10 @@
-import { type EventType, eventPatternsFor, eventTypeNames, eventTypes } from '@enterprise-api/shared/contracts';
+import {
+  type EventType,
+  eventPatternsFor,
+  eventTypeNames,
+  eventTypes,
+  isOperational,
+} from '@enterprise-api/shared/contracts';
 import { type BodyDays, type Database, daysBetween, prepared } from '@enterprise-api/shared/ledger';
 import { rangeOf, uuidTimeMs } from '@enterprise-api/shared/runtime';
 import { type RawBuilder, sql } from 'kysely';
@@ -86,12 +92,12 @@ const leaseColumnsOfWritten = leaseColumns('p');
  * event.
  */
 const knownTypes = sql.raw(
-  `known_types (type, patterns, subject_field) as (values ${eventTypeNames.map(typeInSql).join(', ')})`,
+  `known_types (type, patterns, subject_field, is_operational) as (values ${eventTypeNames.map(typeInSql).join(', ')})`,
 );
 
 function typeInSql(type: EventType): string {
   const { subject } = eventTypes[type];
-  return `('${type}', '{${eventPatternsFor(type).join(',')}}'::text[], ${subject === null ? 'null' : `'${subject}'`})`;
+  return `('${type}', '{${eventPatternsFor(type).join(',')}}'::text[], ${subject === null ? 'null' : `'${subject}'`}, ${isOperational(type)})`;
 }
 
 /**
@@ -101,6 +107,7 @@ function typeInSql(type: EventType): string {
  */
 const pickedEvents = ({ inRange, days }: Source) => sql`picked_events as materialized (
     select p.event_id, p.organization_id, p.created_at, e.type, b.body, e.request_id, e.traceparent, k.patterns,
+           case when k.is_operational then (select about from operational_events o where o.event_id = p.event_id) end as about,
            case when not e.test then k.subject_field end as subject_field
     from picked p
     cross join lateral (select type, test, created_at, request_id, ${traceOf('events')} from events where id = p.event_id ${inRange} limit 1) e
@@ -114,7 +121,7 @@ const pickedEvents = ({ inRange, days }: Source) => sql`picked_events as materia
       and not exists (select from organizations o where o.id = p.organization_id and o.state = 'closed')
   )`;
 
-/** Pairs every event with every subscribed webhook. `nth` numbers the events of a webhook in their order. */
+/** Pairs every event with every subscribed webhook, except the webhook that it is about. `nth` numbers the events of a webhook in their order. */
 const matches = (capacity: Capacity) => sql`matches as materialized (
     select delivery_id(p.event_id, w.id) as id, p.event_id, p.organization_id, p.type, w.id as webhook_id,
            case when h.webhook_id is not null then greatest(h.open_until, now()) end as not_before,
@@ -123,7 +130,7 @@ const matches = (capacity: Capacity) => sql`matches as materialized (
            row_number() over (partition by w.id order by p.event_id) as nth
     from picked_events p
     join webhooks w on w.organization_id = p.organization_id and w.state = 'enabled' and w.created_at <= p.created_at
-     and w.event_patterns && p.patterns
+     and w.event_patterns && p.patterns and w.id is distinct from p.about
     left join webhook_health h on h.webhook_id = w.id and (h.open_until > now() or h.openings > 0)
     left join unnest(${capacity.webhookIds}::uuid[], ${capacity.free}::int[]) as c(id, free)
       on c.id = w.id

@@ -26,7 +26,7 @@ const tally = sql`tally as materialized (
 
 /** `changes`: skips webhooks that only succeed, because they need no health row and no write at each success. */
 const changes = sql`changes as materialized (
-    select t.* from tally t left join webhook_health h on h.webhook_id = t.webhook_id
+    select t.*, h.first_failure_at from tally t left join webhook_health h on h.webhook_id = t.webhook_id
     where not t.succeeded or h.failed_attempts > 0 or h.consecutive_failures > 0 or h.open_until is not null
   )`;
 
@@ -70,7 +70,9 @@ const healthResults = sql`health_results as (
     select webhook_id,
       failed_attempts >= ${failingPolicy.failedAttempts}
         and first_failure_at <= now() - make_interval(days => ${failingPolicy.afterDays}) as failing,
-      open_until is not null and open_until > now() as circuit_open
+      open_until is not null and open_until > now() as circuit_open,
+      (select operational_recovery(c.webhook_id, c.first_failure_at) from changes c where c.webhook_id = health.webhook_id
+        and c.succeeded and c.first_failure_at <= now() - interval '1 day') as recovery
     from health
   )`;
 

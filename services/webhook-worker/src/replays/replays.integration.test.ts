@@ -1,7 +1,8 @@
 import type { Database } from '@enterprise-api/shared/ledger';
-import { newUuid } from '@enterprise-api/shared/runtime';
+import { newUuid, toPublicId } from '@enterprise-api/shared/runtime';
 import { openTestDatabase, until } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { sql } from 'kysely';
 import { recordOutcomes } from '../outcomes/record-outcomes.ts';
 import { leaseDeliveries, outcomeOf } from '../testing/ledger.ts';
 import { createReplayLoop } from './replays.ts';
@@ -37,5 +38,22 @@ it('several workers count a running replay, and complete it once its last delive
   if (last !== undefined) await recordOutcomes(db, [outcomeOf(last, { result: 'delivered' })]);
   const completed = await until('the end', find, { holds: ({ state }) => state === 'completed' });
   expect(completed).toMatchObject({ pending: 0, succeeded: 2, failed: 1, canceled: 0, delivery_ids: null });
+  const { rows: finished } = await sql<{ body: string }>`
+    select body from events e join event_bodies b on b.event_id = e.id where e.type = 'replay.finished'`.execute(db);
+  expect(finished.map(({ body }) => JSON.parse(body).data)).toEqual([
+    {
+      organization_name: 'Test organization',
+      replay: {
+        id: toPublicId('rpl', id),
+        webhook_id: toPublicId('whk', webhookId),
+        matched: 3,
+        succeeded: 2,
+        failed: 1,
+        canceled: 0,
+      },
+      completed_at: completed.completed_at?.toISOString(),
+      help_url: '/docs/operational-events',
+    },
+  ]);
   for (const loop of loops) await loop.stop();
 });

@@ -141,6 +141,11 @@ export async function deleteEventKeys(db: Database, before: number, fromPage: nu
   return null;
 }
 
+/** Events without a row reach no webhook: their bodies are gone. */
+export async function deleteOperationalEvents(db: Database, before: number): Promise<void> {
+  await sql`delete from operational_events where event_id < ${uuidAtTime(before)}::uuid`.execute(db);
+}
+
 export async function deleteParkedEvents(db: Database, before: number): Promise<number> {
   const gone = await sql`delete from parked_events where event_id < ${uuidAtTime(before)}::uuid`.execute(db);
   return Number(gone.numAffectedRows ?? 0);

@@ -5,6 +5,7 @@ import {
   cancelPending,
   type Database,
   type NewAuditEntry,
+  noteDisabledWebhook,
   writeAuditEntry,
 } from '@enterprise-api/shared/ledger';
 import { type Logger, toPublicId } from '@enterprise-api/shared/runtime';
@@ -85,6 +86,7 @@ function disableAndCancel(
       changes: { enabled: { from: true, to: false }, disabled_reason: { from: null, to: reason } },
     };
     await writeAuditEntry(trx, entry);
+    await noteDisabledWebhook(trx, { id: webhookId, organizationId: disabled.organization_id }, reason);
     return entry;
   });
 }

@@ -2,6 +2,7 @@ import type { Migration } from 'kysely/migration';
 import * as ledger from './2026-11-ledger.ts';
 import * as subjects from './2026-11-subjects.ts';
 import * as subjectsInKeys from './2026-11-subjects-in-keys.ts';
+import * as webhookNotices from './2026-11-webhook-notices.ts';
 import * as webhookReplays from './2026-11-webhook-replays.ts';
 
 /**
@@ -12,5 +13,6 @@ export const migrations: Record<string, Migration> = {
   '2026-11-ledger': ledger,
   '2026-11-subjects': subjects,
   '2026-11-subjects-in-keys': subjectsInKeys,
+  '2026-11-webhook-notices': webhookNotices,
   '2026-11-webhook-replays': webhookReplays,
 };

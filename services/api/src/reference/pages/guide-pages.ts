@@ -11,6 +11,7 @@ const names = [
   'verify',
   'test-locally',
   'debug-a-delivery',
+  'operational-events',
   'rotate-a-secret',
   'follow-events',
   'call-the-api',

@@ -1,0 +1,102 @@
+import { type Kysely, sql } from 'kysely';
+
+/** Events that the service itself emits. PostgreSQL writes them, so that the statement that causes one can write it. */
+export async function up(db: Kysely<unknown>): Promise<void> {
+  await sql`alter table organizations add column operator boolean not null default false`.execute(db);
+  await sql`create index organizations_operators on organizations (id) where operator`.execute(db);
+  // `about`: the webhook that must not get the event; in an operator's copy, the organization.
+  await sql`create table operational_events (event_id uuid primary key, about uuid not null)`.execute(db);
+  await sql`create index operational_events_about on operational_events (about)`.execute(db);
+  await createFormats(db);
+  await createEventFunction(db);
+  await createRecoveryFunction(db);
+}
+
+async function createFormats(db: Kysely<unknown>): Promise<void> {
+  await sql`
+    create function rfc3339(moment timestamptz) returns text language sql stable parallel safe
+    return to_char(moment at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`.execute(db);
+  // `toPublicId` computes the same id.
+  await sql`
+    create function public_id(prefix text, id uuid) returns text language sql immutable parallel safe
+    return prefix || '_' || (
+      select string_agg(substr('0123456789abcdefghjkmnpqrstvwxyz', substring(bits from nth * 5 + 1 for 5)::bit(5)::int + 1, 1), '' order by nth)
+      from (select B'00' || ('x' || replace(id::text, '-', ''))::bit(128) as bits) b, generate_series(0, 25) nth)`.execute(
+    db,
+  );
+  // The id makes an event exist once. No producer's id contains a space.
+  await sql`
+    create function operational_key(organization uuid, kind text, object uuid, transition text) returns text
+    language sql immutable parallel safe
+    return event_key(organization, kind || ' ' || object || ' ' || transition)`.execute(db);
+}
+
+/** Writes an event about a webhook, an API key or a replay, and a copy for each operator, unless they exist. */
+async function createEventFunction(db: Kysely<unknown>): Promise<void> {
+  await sql`
+    create function operational_event(organization uuid, kind text, object uuid, transition text, facts jsonb) returns void
+    language plpgsql as $$
+    declare
+      receiver record;
+      event uuid;
+      is_copy boolean;
+      moment timestamptz := clock_timestamp();
+    begin
+      for receiver in
+        select o.id, source.name, source.external_id from organizations source join organizations o
+          on o.id = source.id or (o.operator and o.state = 'active')
+        where source.id = organization and source.state = 'active' order by o.id <> organization, o.id
+      loop
+        is_copy := receiver.id <> organization;
+        event := (lpad(to_hex((extract(epoch from moment) * 1000)::bigint), 12, '0') || '7'
+          || substr(replace(gen_random_uuid()::text, '-', ''), 14))::uuid;
+        insert into event_keys (organization_id, key, event_id, event_type)
+        values (receiver.id, operational_key(receiver.id, kind, object, transition), event, kind) on conflict do nothing;
+        if not found then
+          exit when not is_copy;
+          continue;
+        end if;
+        insert into events (id, organization_id, type, position)
+        values (event, receiver.id, kind, event_position(receiver.id));
+        insert into event_bodies (event_id, body) values (event, format(
+          '{"id":"%s","type":"%s","timestamp":"%s","organization_id":"%s","data":%s}', public_id('evt', event), kind,
+          rfc3339(moment), public_id('org', receiver.id),
+          jsonb_build_object('organization_name', receiver.name, 'help_url', '/docs/operational-events')
+            || operational_object(kind, object) || facts
+            || case when is_copy then jsonb_build_object('organization_id', public_id('org', organization),
+                 'external_id', receiver.external_id) else '{}' end));
+        if is_copy or kind like 'webhook.%' then
+          insert into operational_events (event_id, about)
+          values (event, case when is_copy then organization else object end);
+        end if;
+        insert into outbox (event_id, organization_id) values (event, receiver.id);
+      end loop;
+    end $$`.execute(db);
+  await sql`
+    create function operational_object(kind text, object uuid) returns jsonb language sql stable
+    return case
+      when kind like 'webhook.%' then (
+        select jsonb_build_object('webhook', jsonb_build_object(
+          'id', public_id('whk', id), 'url', split_part(url, '?', 1), 'description', description))
+        from webhooks where id = object)
+      when kind like 'api_key.%' then (
+        select jsonb_build_object('api_key', jsonb_build_object(
+          'id', public_id('key', id), 'name', name, 'key_prefix', 'nwk_' || public_id))
+        from api_keys where id = object)
+      else '{}' end`.execute(db);
+}
+
+/** Writes `webhook.recovered` if `webhook.failing` exists. A volatile function also sees an event that was just committed. */
+async function createRecoveryFunction(db: Kysely<unknown>): Promise<void> {
+  await sql`
+    create function operational_recovery(webhook uuid, failing_since timestamptz) returns void language plpgsql as $$
+    declare
+      organization uuid := (select organization_id from webhooks where id = webhook);
+    begin
+      if exists (select from event_keys where organization_id = organization
+        and key = operational_key(organization, 'webhook.failing', webhook, rfc3339(failing_since) || ' 1 day')) then
+        perform operational_event(organization, 'webhook.recovered', webhook, rfc3339(failing_since),
+          jsonb_build_object('cause', 'succeeded', 'recovered_at', rfc3339(clock_timestamp())));
+      end if;
+    end $$`.execute(db);
+}

@@ -1,0 +1,115 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { EventType } from '../contracts/index.ts';
+import type { Uuid } from '../runtime/ids.ts';
+import type { Database, DatabaseTransaction } from './database.ts';
+
+export interface OperationalEvent {
+  organizationId: Uuid;
+  type: EventType;
+  /** The webhook, API key or replay. */
+  object: Uuid;
+  /** An SQL text. With the type and the object, it identifies the event, which exists once. */
+  transition: RawBuilder<unknown>;
+  /** An SQL `jsonb`: the fields of `data` beyond the organization's and the object's. */
+  facts: RawBuilder<unknown>;
+}
+
+/** Writes the event, and a copy for each operator, in the caller's transaction. Workers find them within 2 s. */
+export async function writeOperationalEvent(trx: DatabaseTransaction, event: OperationalEvent): Promise<void> {
+  const { organizationId, type, object, transition, facts } = event;
+  await sql`select operational_event(${organizationId}, ${type}, ${object}, ${transition}, ${facts})`.execute(trx);
+}
+
+/** A worker has disabled the webhook. */
+export function noteDisabledWebhook(
+  trx: DatabaseTransaction,
+  webhook: { id: Uuid; organizationId: Uuid },
+  reason: 'failing' | 'gone',
+): Promise<void> {
+  const facts = sql`jsonb_build_object('cause', ${reason}::text, 'disabled_at', rfc3339(now()), 'count', coalesce(
+    (select failed_attempts from webhook_health where webhook_id = ${webhook.id}), 0))`;
+  return writeOperationalEvent(trx, { ...atNow(webhook), type: 'webhook.disabled', facts });
+}
+
+/** Somebody has enabled a webhook that a worker had disabled. */
+export function noteEnabledWebhook(
+  trx: DatabaseTransaction,
+  webhook: { id: Uuid; organizationId: Uuid },
+): Promise<void> {
+  const facts = sql`jsonb_build_object('cause', 'enabled', 'recovered_at', rfc3339(now()))`;
+  return writeOperationalEvent(trx, { ...atNow(webhook), type: 'webhook.recovered', facts });
+}
+
+const atNow = ({ id, organizationId }: { id: Uuid; organizationId: Uuid }) => ({
+  organizationId,
+  object: id,
+  transition: sql`rfc3339(now())`,
+});
+
+/** The moments of an API key about which its organization gets an event. */
+const keyMoments = sql`(values ('api_key.expiring', interval '7 days'), ('api_key.expiring', interval '1 day'),
+  ('api_key.expired', interval '0')) as t (type, before)`;
+const keyTransition = sql`rfc3339(k.expires_at) || ' ' || t.before`;
+
+/** Retention removes nothing younger than a day. So an event of the last day that exists still has its key. */
+const ofLastDay = (moment: RawBuilder<unknown>) =>
+  sql`${moment} > clock_timestamp() - interval '1 day' and ${moment} <= clock_timestamp()`;
+
+const exists = (
+  organization: string,
+  type: RawBuilder<unknown>,
+  object: string,
+  transition: RawBuilder<unknown>,
+) => sql`
+  exists (select from event_keys e where e.organization_id = ${sql.ref(organization)}
+    and e.key = operational_key(${sql.ref(organization)}, ${type}, ${sql.ref(object)}, ${transition}))`;
+
+/** Keeps the events of moments that are past from being written, because the expiry was just set. */
+export async function skipPastExpiry(trx: DatabaseTransaction, keyId: Uuid, eventId: Uuid): Promise<void> {
+  await sql`
+    insert into event_keys (organization_id, key, event_id, event_type)
+    select k.organization_id, operational_key(k.organization_id, t.type, k.id, ${keyTransition}), ${eventId}::uuid, t.type
+    from api_keys k cross join ${keyMoments}
+    where k.id = ${keyId} and t.type = 'api_key.expiring' and k.expires_at - t.before <= clock_timestamp()
+    on conflict do nothing`.execute(trx);
+}
+
+/** Writes the events about keys that expire or have expired. */
+export async function noteExpiringKeys(db: Database): Promise<void> {
+  await sql`
+    select operational_event(k.organization_id, t.type, k.id, ${keyTransition},
+      jsonb_build_object('expires_at', rfc3339(k.expires_at)))
+    from api_keys k cross join ${keyMoments}
+    where k.revoked_at is null and k.expires_at > clock_timestamp() - interval '1 day'
+      and k.expires_at <= clock_timestamp() + interval '7 days' and ${ofLastDay(sql`k.expires_at - t.before`)}
+      and (t.type = 'api_key.expired' or k.expires_at > clock_timestamp())
+      and not ${exists('k.organization_id', sql`t.type`, 'k.id', keyTransition)}`.execute(db);
+}
+
+/**
+ * Writes the events about failing webhooks. Locks their health, because a success that is being recorded would end the
+ * failure.
+ */
+export async function noteFailingWebhooks(
+  db: Database,
+  { afterDays, failedAttempts }: { afterDays: number; failedAttempts: number },
+): Promise<void> {
+  const transition = sql`rfc3339(h.first_failure_at) || ' ' || t.after`;
+  const disableAt = sql`h.first_failure_at + make_interval(days => ${afterDays})`;
+  await sql`
+    with due as materialized (
+      select w.id, w.organization_id, h.first_failure_at, h.failed_attempts, ${transition} as transition,
+        case when h.failed_attempts >= ${failedAttempts} then rfc3339(${disableAt}) end as disable_at
+      from webhook_health h join webhooks w on w.id = h.webhook_id
+      cross join (values (interval '1 day', 1), (make_interval(days => ${afterDays} - 1), ${failedAttempts}::int)) as t (after, attempts)
+      where w.state = 'enabled' and h.failed_attempts >= t.attempts and ${ofLastDay(sql`h.first_failure_at + t.after`)}
+        and not ${exists('w.organization_id', sql`'webhook.failing'`, 'w.id', transition)}
+      for update of h skip locked
+    )
+    select operational_event(organization_id, 'webhook.failing', id, transition, jsonb_build_object(
+      'cause', (select last_error from deliveries where webhook_id = due.id and status in ('pending', 'failed')
+        and last_error is not null order by created_at desc limit 1),
+      'count', failed_attempts, 'failing_since', rfc3339(first_failure_at), 'disable_at', disable_at)) from due`.execute(
+    db,
+  );
+}

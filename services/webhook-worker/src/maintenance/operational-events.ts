@@ -1,0 +1,15 @@
+import { failingPolicy } from '@enterprise-api/shared/contracts';
+import { type Database, noteExpiringKeys, noteFailingWebhooks } from '@enterprise-api/shared/ledger';
+import { createLoop, type Loop } from '@enterprise-api/shared/runtime';
+
+const everyMs = 60_000;
+
+/** Emits the events that only time causes. Every process does so once a minute; each event exists once. */
+export function createOperationalEvents(db: Database, onError: (error: unknown) => void): Loop {
+  const run = async () => {
+    await noteFailingWebhooks(db, failingPolicy);
+    await noteExpiringKeys(db);
+    return everyMs;
+  };
+  return createLoop({ onError, delayAfterErrorMs: everyMs, run });
+}
