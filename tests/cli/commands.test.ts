@@ -34,6 +34,22 @@ describe('enterprise-api', () => {
       JSON.stringify(data),
     );
 
+  it('explains which webhooks got an event, and which would get one', async () => {
+    const { id } = await createWebhook('--disabled');
+    const [event] = await emit('batch.failed', { batch_id: 'bat_1' });
+    const args = ['events', 'explain', event?.id ?? '', '--webhook', id];
+    await until('the fan-out', () => json<{ fanned_out_at: string | null }>(...args), {
+      holds: ({ fanned_out_at }) => fanned_out_at !== null,
+    });
+    const explained = await run(args);
+    expect(explained.stdout).toMatch(new RegExp(`${id} +skipped\\??.*was disabled\\.`));
+    expect(await json('webhooks', 'explain', '--type', 'batch.failed', '--webhook', id)).toMatchObject({
+      event_id: null,
+      data: [{ webhook_id: id, outcome: 'skipped', reason: 'disabled' }],
+    });
+    await run(['webhooks', 'delete', id, '--yes']);
+  });
+
   it('creates, lists, shows, changes and deletes webhooks', async () => {
     const created = await createWebhook('--description', 'first', '--disabled');
     expect(created).toMatchObject({

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { verifyWebhook } from '@enterprise-api/sdk/webhooks';
+import type { ExplainedWebhook } from '@enterprise-api/shared/contracts';
 import { fromPublicId, newUuid, toPublicId } from '@enterprise-api/shared/runtime';
 import {
   type ApiClient,
@@ -147,6 +148,14 @@ describe.each(queueBackends())('a ledger and a queue of 1.0.0, queue on $name', 
     await producer.end();
     await sql.raw(`drop owned by ${role}; drop role ${role}`).execute(stage.db);
     await untilReceived('/hook bat_8');
+  });
+
+  it('explains deliveries of 1.0.0, and is not certain where 1.0.0 created none', async () => {
+    const { fanned_out_at, data } = await get('/v1/events/evt_01m86tw2wses0srve5cb49ecm7/explain');
+    expect(fanned_out_at).toBe('2026-11-24T13:10:39.871Z');
+    const found = data.map(({ outcome, reason, certain }: ExplainedWebhook) => [outcome, reason, certain].join());
+    const skipped = ['skipped,disabled,false', 'skipped,not_subscribed,false'];
+    expect(found.toSorted()).toEqual(['failed,http_error,true', ...skipped, 'succeeded,,true', 'succeeded,,true']);
   });
 
   it('has lost and doubled nothing', async () => {

@@ -18,7 +18,15 @@ const generated: readonly Generated[] = [
   {
     source: 'openapi.json',
     target: new URL('../src/generated/openapi.ts', import.meta.url),
-    queried: ['getUsage', 'listDeliveries', 'listEvents', 'listOwnErasures', 'listReplays', 'listWebhooks'],
+    queried: [
+      'explainEvent',
+      'getUsage',
+      'listDeliveries',
+      'listEvents',
+      'listOwnErasures',
+      'listReplays',
+      'listWebhooks',
+    ],
   },
   {
     source: 'internal-openapi.json',

@@ -52,6 +52,8 @@ const calls: Record<string, (api: EnterpriseApi) => PromiseLike<unknown>> = {
   retryDelivery: (api) => api.deliveries.retry(id),
   listEvents: (api) => api.events.list().page(),
   getEvent: (api) => api.events.get(id),
+  explainEvent: (api) => api.events.explain('{event_id}'),
+  explainEventType: (api) => api.webhooks.explain({ type: 'batch.failed' }),
   streamEvents: (api) => api.events.stream().next(),
 };
 

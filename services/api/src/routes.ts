@@ -24,6 +24,8 @@ import type { EventStreamService } from './event-stream/service.ts';
 import { eventTypeRoutes } from './event-types/routes.ts';
 import { eventRoutes } from './events/routes.ts';
 import { createEventService } from './events/service.ts';
+import { explanationRoutes } from './explanations/routes.ts';
+import { createExplanations } from './explanations/service.ts';
 import type { IdentityTokens } from './identity/identity-tokens.ts';
 import { identityRoutes } from './identity/routes.ts';
 import { meRoutes } from './me/routes.ts';
@@ -75,6 +77,7 @@ export function publicRoutes(parts: PublicFeatureParts) {
     ...deliveryPolicyRoutes(config),
     ...eventTypeRoutes({ cursors }),
     ...eventHistoryRoutes(events),
+    ...explanationRoutes(createExplanations(parts.db)),
     ...eventStreamRoutes(eventStream),
     ...deliveryRoutes(deliveries),
     ...redeliveryRoutes(redelivery),

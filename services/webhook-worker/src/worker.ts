@@ -51,6 +51,7 @@ import { Scheduler } from './scheduler/scheduler.ts';
 import { createSender } from './sender/send.ts';
 import { createStop } from './stop.ts';
 import { createAutoDisable } from './webhooks/auto-disable.ts';
+import { createEndedChanges } from './webhooks/ended-changes.ts';
 import { followChanges } from './webhooks/follow-changes.ts';
 import { createPendingCancellation } from './webhooks/pending-cancellation.ts';
 import { cancelLeased } from './webhooks/queries.ts';
@@ -100,9 +101,10 @@ async function build(config: Config, log: Logger, closers: Closers, giveUp: (rea
   registerStageGauges(metrics, stages);
   const { stop: stopStages, stopStarting } = createStop(stages, stopWithinMs(config));
   closers.add('stages', stopStages);
-  await followChanges(changes, stages);
+  const endedChanges = createEndedChanges(foundation.db, foundation.warn('ended changes not noted'));
+  await followChanges(changes, { ...stages, endedChanges });
   await pauses.load();
-  startMaintenance(foundation, pauses, fanOut);
+  startMaintenance(foundation, { 'sending pauses': pauses, 'ended changes': endedChanges }, fanOut);
   dispatcher.start();
   fanOut.relay.start();
   startConsumers(foundation, fanOut, giveUp);
@@ -233,10 +235,10 @@ function buildAttempts(foundation: Foundation) {
   return { ...stages, deliver: deliver.bind(null, parts) };
 }
 
-function startMaintenance(foundation: Foundation, pauses: Loop, fanOut: FanOut): void {
+function startMaintenance(foundation: Foundation, others: Record<string, Loop>, fanOut: FanOut): void {
   const { config, db, directUrl, log, warn, closers } = foundation;
   const loops = {
-    'sending pauses': pauses,
+    ...others,
     'retries of parked events': createParkedRetries(fanOut, warn('parked events not retried')),
     'partition loop': createPartitionLoop(db, warn('partitions could not be created')),
     'policy report': createPolicyReport(db, deliveryPolicyOf(config), warn('delivery settings not reported')),

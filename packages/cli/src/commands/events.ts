@@ -5,6 +5,7 @@ import { readSubject } from '../input/ask.ts';
 import { instant, listOf } from '../input/values.ts';
 import { manyLines } from '../output/text.ts';
 import { eventColumns, eventFields } from '../present/events.ts';
+import { showExplanation } from '../present/explanation.ts';
 import type { GlobalOptions } from '../settings/settings.ts';
 import { action } from './action.ts';
 import { addSendCommand } from './events-send.ts';
@@ -56,6 +57,20 @@ function addReading(events: Command, open: Open): void {
         context.printer.object(event, eventFields(event));
         const data = event.data === null ? 'The data is no longer stored.' : JSON.stringify(event.data, null, 2);
         context.printer.text('', manyLines(data));
+      }),
+    );
+  events
+    .command('explain')
+    .description('say for each webhook whether it got an event, and why')
+    .argument('<id>', 'evt_…')
+    .option('--webhook <id>', 'only this webhook')
+    .action(
+      action<{ webhook?: string }>(open, async (context, { webhook }, id) => {
+        const query = webhook === undefined ? {} : { webhook_id: webhook };
+        showExplanation(
+          context.printer,
+          await openApi(context).events.explain(id, query, { signal: context.io.signal }),
+        );
       }),
     );
 }

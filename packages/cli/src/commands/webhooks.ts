@@ -1,3 +1,4 @@
+import type { ExplainType } from '@enterprise-api/sdk';
 import { type Command, Option } from 'commander';
 import { openApi } from '../clients.ts';
 import type { Context } from '../context.ts';
@@ -5,6 +6,7 @@ import { Failure } from '../failure.ts';
 import { confirm } from '../input/ask.ts';
 import { readHeaders } from '../input/headers.ts';
 import { bytesOf, durationMs, listOf } from '../input/values.ts';
+import { showExplanation } from '../present/explanation.ts';
 import { showReplay } from '../present/replay.ts';
 import { eventTypeColumns, signatureCheckFields, webhookColumns, webhookFields } from '../present/webhooks.ts';
 import type { GlobalOptions } from '../settings/settings.ts';
@@ -69,6 +71,25 @@ function addReading(webhooks: Command, open: Open): void {
         );
       }),
     );
+  webhooks
+    .command('explain')
+    .description('say for each webhook whether it would get an event of a type, and why not')
+    .requiredOption('--type <type>', 'the type, such as batch.failed')
+    .option('--webhook <id>', 'only this webhook')
+    .action(
+      action<ExplainOptions>(open, async (context, { type, webhook }) => {
+        const question = { type, ...(webhook !== undefined && { webhook_id: webhook }) };
+        showExplanation(
+          context.printer,
+          await openApi(context).webhooks.explain(question, { signal: context.io.signal }),
+        );
+      }),
+    );
+}
+
+interface ExplainOptions {
+  type: ExplainType['type'];
+  webhook?: string;
 }
 
 interface CreateOptions {

@@ -33,6 +33,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/events/{event_id}/explain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["explainEvent"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/usage": {
         parameters: {
             query?: never;
@@ -748,6 +764,63 @@ export interface components {
          * @enum {string}
          */
         EventTypeName: "consultation.completed" | "consultation.failed" | "batch.completed" | "batch.failed" | "batch.partial_failure" | "webhook.test" | "webhook.failing" | "webhook.disabled" | "webhook.recovered" | "api_key.expiring" | "api_key.expired" | "replay.finished";
+        ExplainType: {
+            /** @description The type of an event that may happen. */
+            type: components["schemas"]["SubscribableEventType"];
+            /** @description Only this webhook. */
+            webhook_id?: string;
+        };
+        /** @description Whether one webhook got an event, and why. */
+        ExplainedWebhook: {
+            /** @description Id of the webhook. */
+            webhook_id: string;
+            /** @description What became of the event at this webhook. */
+            outcome: components["schemas"]["ExplanationOutcome"];
+            /** @description Why: the `last_error` of a failed delivery, or the `canceled_reason` of a canceled one. If it was skipped: the webhook was `created_later` than the event, or at fan-out it was `deleted`, `disabled` or `not_subscribed`; or the event is `about_itself`. `not_fanned_out`: the webhook will get the event. Expect further reasons. Null if there is none or it is not known. */
+            reason: string | null;
+            /** @description The same as a sentence, for people. */
+            message: string;
+            /** @description False if the webhook was changed at about the time of the fan-out, and there is no delivery. */
+            certain: boolean;
+            /** @description Id of the delivery; null if there is none. */
+            delivery_id: string | null;
+            /**
+             * Format: date-time
+             * @description When the next attempt is due; null when there will be none.
+             */
+            next_attempt_at: string | null;
+            /** @description What the delivery waits for; null unless it is pending. */
+            waiting_for: components["schemas"]["WaitingReason"] | null;
+        };
+        /** @description Why each webhook got an event, or did not. */
+        Explanation: {
+            /**
+             * @description Always `explanation`.
+             * @constant
+             */
+            object: "explanation";
+            /** @description Id of the event; null if only a type was given. */
+            event_id: string | null;
+            /** @description The type of the event. */
+            event_type: components["schemas"]["SubscribableEventType"];
+            /**
+             * Format: date-time
+             * @description When the event was accepted.
+             */
+            created_at: string | null;
+            /**
+             * Format: date-time
+             * @description When the deliveries of the event were created, or would have been; null before.
+             */
+            fanned_out_at: string | null;
+            /** @description The webhooks that existed when the event was fanned out, or exist now. The newest first. */
+            data: components["schemas"]["ExplainedWebhook"][];
+        };
+        /**
+         * @description The status of the delivery; `skipped`: there is none and will be none.
+         * @enum {string}
+         */
+        ExplanationOutcome: "pending" | "succeeded" | "failed" | "canceled" | "skipped";
         /** @description The key of the caller, and its organization. */
         Me: {
             /**
@@ -1498,6 +1571,22 @@ export interface operations {
                 since?: string;
                 /** @description Only objects created before this time. */
                 until?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: never;
+    };
+    explainEvent: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only this webhook.
+                 * @example whk_01jd6kz5r8e2v9qxm3c7t4b0na
+                 */
+                webhook_id?: string;
             };
             header?: never;
             path?: never;

@@ -6,6 +6,8 @@ import type {
   Delivery,
   DeliveryPolicy,
   EventTypeEntry,
+  ExplainType,
+  Explanation,
   ListWebhooks,
   Replay,
   ReplayPreview,
@@ -52,6 +54,9 @@ export function createWebhooks({ get, list, post, patch, delete: remove }: Opera
         period,
         options,
       ),
+    /** Which webhooks would get an event of a type now. Creates nothing. */
+    explain: (question: ExplainType, options?: PostOptions) =>
+      post<Explanation>('/v1/webhooks/explain', question, options),
     /** Lists the event types, each with a JSON Schema and an example of the whole body. */
     listEventTypes: (options?: CallOptions) => list<EventTypeEntry>('/v1/webhooks/event-types', {}, options),
     /** How often and how long deliveries are tried, and how long their history is stored. */

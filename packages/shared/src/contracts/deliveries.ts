@@ -18,7 +18,7 @@ export type CanceledReason = 'webhook_disabled' | 'webhook_deleted' | 'organizat
  * of its webhook is open. `schedule`: it is not due yet. `capacity`: it is due, but no worker has leased it yet.
  */
 export const waitingReasons = ['lease', 'circuit_open', 'schedule', 'capacity'] as const;
-const waitingReasonSchema = z.enum(waitingReasons).meta({
+export const waitingReasonSchema = z.enum(waitingReasons).meta({
   id: 'WaitingReason',
   description:
     'What a pending delivery waits for. `lease`: a worker has leased it and will send it. `circuit_open`: its webhook keeps failing. `schedule`: it is not due yet. `capacity`: it is due and waits for a worker.',

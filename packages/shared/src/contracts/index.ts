@@ -10,6 +10,7 @@ export * from './event-bodies.ts';
 export * from './event-history.ts';
 export * from './event-types.ts';
 export * from './events.ts';
+export * from './explanations.ts';
 export * from './identity.ts';
 export * from './inspection.ts';
 export * from './json.ts';

@@ -72,11 +72,22 @@ export interface WebhooksTable {
   updated_at: Generated<Date>;
 }
 
-/** All URLs of a webhook. An attempt used the URL with the greatest version up to the attempt's version. */
-export interface WebhookUrlsTable {
+/**
+ * What a webhook is from a version on. A trigger inserts a row when the URL, the patterns or the state change. An attempt
+ * used the URL with the greatest version up to the attempt's version.
+ */
+export interface WebhookVersionsTable {
   webhook_id: Uuid;
   version: number;
+  /** Empty if the organization is closed. */
   url: string;
+  /** Null, like the state, in versions before the table had these columns. */
+  event_patterns: string[] | null;
+  state: 'enabled' | 'disabled' | 'deleted' | null;
+  /** When the transaction of the change began; null if that is not known. */
+  change_began_at: Date | null;
+  /** A time by which the transaction had ended; null until a worker notes it. */
+  change_ended_at: Date | null;
 }
 
 export interface WebhookHealthTable {
@@ -122,6 +133,13 @@ export interface EventSubjectsTable {
   event_id: Uuid;
   organization_id: Uuid;
   subject: string;
+}
+
+/** A row for each event that its fan-out gave no delivery, and for each event of a slow fan-out. */
+export interface FanOutsTable {
+  event_id: Uuid;
+  began_at: Date;
+  ended_at: Generated<Date>;
 }
 
 /** Events that the service itself emitted and that some webhook must not get, or that are an operator's copy. */
@@ -375,10 +393,11 @@ export interface Schema {
   organizations: OrganizationsTable;
   api_keys: ApiKeysTable;
   webhooks: WebhooksTable;
-  webhook_urls: WebhookUrlsTable;
+  webhook_versions: WebhookVersionsTable;
   webhook_health: WebhookHealthTable;
   events: EventsTable;
   event_subjects: EventSubjectsTable;
+  fan_outs: FanOutsTable;
   event_bodies: EventBodiesTable;
   operational_events: OperationalEventsTable;
   bodies_to_remove: BodiesToRemoveTable;

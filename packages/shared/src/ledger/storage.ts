@@ -1,5 +1,5 @@
 /** Tables that are partitioned by the time in their ids, with one partition per month. */
-export const partitionedTables = ['events', 'event_subjects', 'deliveries', 'attempts'] as const;
+export const partitionedTables = ['events', 'event_subjects', 'fan_outs', 'deliveries', 'attempts'] as const;
 /** This table is partitioned by the time in event ids, with one partition per UTC day. */
 export const bodiesTable = 'event_bodies';
 export type PartitionedTable = (typeof partitionedTables)[number];
@@ -26,6 +26,7 @@ const writtenOnce = `autovacuum_freeze_min_age = 0, autovacuum_vacuum_insert_sca
 export const storageParameters: Readonly<Record<string, string>> = {
   events: writtenOnce,
   event_subjects: writtenOnce,
+  fan_outs: writtenOnce,
   event_bodies: writtenOnce,
   attempts: writtenOnce,
   // Each row is written twice, at fan-out and at completion, which leaves as many dead rows as live ones.

@@ -61,7 +61,6 @@ export async function insertWebhook(db: Database, values: WebhookValues): Promis
       previous_secret_expires_at: null,
     })
     .execute();
-  await db.insertInto('webhook_urls').values({ webhook_id: id, version: 1, url }).execute();
   return id;
 }
 

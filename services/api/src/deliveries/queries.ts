@@ -173,12 +173,12 @@ const attemptsShown = 100;
 /** @param delivery must belong to the organization: the query does not check it */
 export async function listAttempts(db: Database, delivery: { id: Uuid; webhookId: Uuid }): Promise<AttemptRow[]> {
   const { rows } = await sql<AttemptRow>`
-    select a.*, coalesce(u.url, '') as url
+    select a.*, coalesce(v.url, '') as url
     from all_attempts a
     left join lateral (
-      select url from webhook_urls
+      select url from webhook_versions
       where webhook_id = ${delivery.webhookId} and version <= a.webhook_version order by version desc limit 1
-    ) u on true
+    ) v on true
     where a.delivery_id = ${delivery.id}
     order by a.started_at desc, a.number desc, a.id desc limit ${attemptsShown}`.execute(db);
   return rows;

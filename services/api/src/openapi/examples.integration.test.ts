@@ -35,10 +35,13 @@ async function requestOf({ parameters = [], requestBody }: DocumentedOperation) 
   const example = requestBody?.content['application/json']?.example;
   const body = example === undefined ? undefined : JSON.stringify(example);
   const organizationId = await cases.organizationId();
+  const webhookId = await cases.webhookId();
+  const withKnownIds = (text: string) =>
+    text.replaceAll(exampleId('org'), organizationId).replaceAll(exampleId('whk'), webhookId);
   return {
-    query: new URLSearchParams(named('query')).toString().replaceAll(exampleId('org'), organizationId),
+    query: withKnownIds(new URLSearchParams(named('query')).toString()),
     headers: named('header'),
-    body: body?.replaceAll(exampleId('org'), organizationId),
+    body: body === undefined ? undefined : withKnownIds(body),
     fresh: true,
   };
 }

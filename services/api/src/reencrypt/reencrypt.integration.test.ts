@@ -39,7 +39,7 @@ beforeAll(async () => {
 });
 afterAll(() => close());
 beforeEach(async () => {
-  await sql`truncate webhooks, webhook_urls, idempotency_keys cascade`.execute(db);
+  await sql`truncate webhooks, webhook_versions, idempotency_keys cascade`.execute(db);
   organizationId = await insertOrganization(db);
 });
 

@@ -3,7 +3,7 @@ import type { Database } from '@enterprise-api/shared/ledger';
 const tables = [
   'organizations',
   'webhooks',
-  'webhook_urls',
+  'webhook_versions',
   'deliveries',
   'events',
   'event_keys',

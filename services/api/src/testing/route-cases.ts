@@ -16,6 +16,8 @@ export interface RouteCases {
   callWith(route: AnyRoute, own: OwnParts): Promise<HttpAnswer>;
   /** The organization of every correct request. */
   organizationId(): Promise<string>;
+  /** A webhook of that organization. */
+  webhookId(): Promise<string>;
   /** A body that the route accepts. */
   validBody(route: AnyRoute): Promise<Record<string, unknown>>;
 }
@@ -81,6 +83,7 @@ export function createRouteCases(
     const known = {
       ...knownStrings,
       organization_id: await idOf('org', { id: 'known' }),
+      webhook_id: await idOf('whk', { id: 'known' }),
       id: newUuid(),
       external_id: newUuid(),
     };
@@ -100,6 +103,7 @@ export function createRouteCases(
     callWith: async (route, { body, query = '', headers = {}, fresh }) =>
       deliver(route, { ...emptyDraft(route), query, headers }, body, fresh),
     organizationId: () => idOf('org', { id: 'known' }),
+    webhookId: () => idOf('whk', { id: 'known' }),
   };
 }
 

@@ -15,7 +15,6 @@ import { presentTagged, presentWebhook } from './present.ts';
 import {
   findWebhook,
   lockWebhook,
-  recordUrl,
   resetHealth,
   updateWebhook,
   type WebhookChanges,
@@ -108,7 +107,6 @@ async function applyChanges(
   };
   if (enables) await cancelPending(trx, [before.id], { limit: null, locked: 'wait' });
   await updateWebhook(trx, organizationId, before.id, changes);
-  if (moves) await recordUrl(trx, before.id);
   if (disables) await cancelPending(trx, [before.id], firstBatch);
   if (enables || disables || moves) await resetHealth(trx, before.id);
   if (enables && before.disabled_reason !== 'manual') await noteEnabledWebhook(trx, { id: before.id, organizationId });

@@ -54,17 +54,11 @@ export async function countWebhooks(db: Database, organizationId: Uuid): Promise
 
 export async function insertWebhook(db: Database, organizationId: Uuid, webhook: NewWebhook): Promise<WebhookRow> {
   const { rows } = await sql<WebhookRow>`
-    with inserted as (
-      insert into webhooks (id, organization_id, url, event_patterns, description, state, disabled_reason, secret_sealed)
-      values (${webhook.id}, ${organizationId}, ${webhook.url}, ${webhook.event_patterns}, ${webhook.description},
-              ${webhook.state}, ${webhook.disabled_reason}, ${webhook.secret_sealed})
-      returning *
-    ), url as (
-      insert into webhook_urls (webhook_id, version, url) select id, version, url from inserted
-    )
-    select id, url, event_patterns, description, state, disabled_reason, version, created_at, updated_at,
-           null as previous_secret_expires_at, null as failing_since, null as failed_attempts
-    from inserted`.execute(db);
+    insert into webhooks (id, organization_id, url, event_patterns, description, state, disabled_reason, secret_sealed)
+    values (${webhook.id}, ${organizationId}, ${webhook.url}, ${webhook.event_patterns}, ${webhook.description},
+            ${webhook.state}, ${webhook.disabled_reason}, ${webhook.secret_sealed})
+    returning id, url, event_patterns, description, state, disabled_reason, version, created_at, updated_at,
+              null as previous_secret_expires_at, null as failing_since, null as failed_attempts`.execute(db);
   return rows[0] as WebhookRow;
 }
 
@@ -122,13 +116,6 @@ export async function updateWebhook(
     .where('organization_id', '=', organizationId)
     .where('id', '=', id)
     .execute();
-}
-
-/** Attempts look up their URL in this history. */
-export async function recordUrl(trx: DatabaseTransaction, webhookId: Uuid): Promise<void> {
-  await sql`
-    insert into webhook_urls (webhook_id, version, url) select id, version, url from webhooks where id = ${webhookId}
-  `.execute(trx);
 }
 
 /**

@@ -57,7 +57,7 @@ describe.each(['put', 'patch'] as const)('%s /v1/webhooks/{id}', (method) => {
     expect(await versionOf(before.id)).toBe(2);
     await api.call(method, `/v1/webhooks/${before.id}`, key).send({ description: 'x' }).expect(200);
     const urls = await api.db
-      .selectFrom('webhook_urls')
+      .selectFrom('webhook_versions')
       .select(['version', 'url'])
       .where('webhook_id', '=', uuidOf(before.id))
       .orderBy('version')

@@ -55,9 +55,9 @@ const batchSize = sql`1000`;
 
 /** Erases what an organization has besides its events. Each statement erases one batch. */
 const erasingStatements = (id: Uuid) => [
-  sql`update webhook_urls set url = '' where (webhook_id, version) in (
-    select u.webhook_id, u.version from webhooks w join webhook_urls u on u.webhook_id = w.id
-    where w.organization_id = ${id} and u.url <> '' limit ${batchSize})`,
+  sql`update webhook_versions set url = '' where (webhook_id, version) in (
+    select v.webhook_id, v.version from webhooks w join webhook_versions v on v.webhook_id = w.id
+    where w.organization_id = ${id} and v.url <> '' limit ${batchSize})`,
   sql`update webhooks set url = '', description = null, secret_sealed = null, previous_secret_sealed = null,
       previous_secret_expires_at = null
     where id in (select id from webhooks where organization_id = ${id} and url <> '' limit ${batchSize})`,

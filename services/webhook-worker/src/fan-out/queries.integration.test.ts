@@ -4,6 +4,7 @@ import {
   insertWebhook,
   openTestDatabase,
   selectDeliveriesWithDueTime,
+  until,
 } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
@@ -132,6 +133,48 @@ describe('fan-out', () => {
     await sql`update events set type = 'webhook.test' where id = ${ids[0]}`.execute(db);
     expect(await fanOutEvents(db, ids, plenty, settings)).toMatchObject({ events: 1, deliveries: 0 });
     expect(await outboxSize()).toBe(0);
+  });
+
+  it('notes its times for an event without deliveries', async () => {
+    const [without = ''] = await emit();
+    await fanOutEvents(db, [without], plenty, settings);
+    await insertWebhook(db, { organizationId });
+    const [withDelivery = ''] = await emit();
+    await fanOutEvents(db, [withDelivery], plenty, settings);
+    const noted = await db
+      .selectFrom('fan_outs')
+      .selectAll()
+      .where('event_id', 'in', [without, withDelivery])
+      .execute();
+    const [{ accepted } = { accepted: undefined }] = await db
+      .selectFrom('events')
+      .select('created_at as accepted')
+      .where('id', '=', without)
+      .execute();
+    const [row, ...others] = noted.toSorted((a, b) => Number(b.event_id === without) - Number(a.event_id === without));
+    expect(row).toMatchObject({ event_id: without });
+    expect(Number(row?.began_at)).toBeGreaterThanOrEqual(Number(accepted));
+    expect(Number(row?.ended_at)).toBeGreaterThanOrEqual(Number(row?.began_at));
+    // A machine that stalls makes the second fan-out slow.
+    for (const { began_at, ended_at } of others) expect(Number(ended_at) - Number(began_at)).toBeGreaterThan(450);
+  });
+
+  it('notes its times for an event whose fan-out takes long: its first delivery does not tell when that began', async () => {
+    const webhook = await insertWebhook(db, { organizationId });
+    const [id = ''] = await emit();
+    const other = await db.startTransaction().execute();
+    await sql`insert into deliveries (id, organization_id, webhook_id, event_id, event_type, status, max_attempts)
+      values (delivery_id(${id}, ${webhook}), ${organizationId}, ${webhook}, ${id}, 'consultation.completed', 'pending', 1)`.execute(
+      other,
+    );
+    const fanningOut = fanOutEvents(db, [id], plenty, settings);
+    const slow = sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
+      and xact_start < clock_timestamp() - interval '600 milliseconds'`;
+    await until('the fan-out has taken long', async () => (await slow.execute(db)).rows.length > 0);
+    await other.rollback().execute();
+    expect(await fanningOut).toMatchObject({ deliveries: 1 });
+    const noted = await db.selectFrom('fan_outs').selectAll().where('event_id', '=', id).executeTakeFirstOrThrow();
+    expect(Number(noted.ended_at) - Number(noted.began_at)).toBeGreaterThan(500);
   });
 
   it('leaves an event of a type that only a newer version knows in the outbox', async () => {

@@ -64,7 +64,7 @@ export async function fanOut(
 ): Promise<FannedOut> {
   const { rows } = await sql<FannedOutLease & Totals>`${source.days.areRecent ? prepared : sql``}
     with recursive ${committedLater}, ${source.picked}, ${knownTypes}, ${pickedEvents(source)}, ${matches(capacity)}, ${pairs(capacity)},
-    ${writtenSubjects}, ${deletedFromOutbox}, ${writtenDeliveries(settings)}, ${pendingDeliveries(settings)}, ${totals(source, capacity)}
+    ${writtenSubjects}, ${deletedFromOutbox}, ${writtenDeliveries(settings)}, ${pendingDeliveries(settings)}, ${notedFanOuts}, ${totals(source, capacity)}
     select t.events, t.deliveries, t.admitted, t.cursor, t.oldest_left, ${leaseColumnsOfWritten}, w.version as webhook_version,
            case when row_number() over (partition by p.event_id) = 1 and octet_length(e.body) <= ${maxBytesAlong} then e.body end as body,
            e.request_id, e.traceparent,
@@ -186,6 +186,17 @@ const pendingDeliveries = ({ leaseMs, maxAttempts }: FanOutSettings) => sql`pend
     from pairs where (id in (select id from written)) is true
     order by id
     returning *
+  )`;
+
+/**
+ * Notes the times of a fan-out for each event without deliveries: otherwise the deliveries tell the time. PostgreSQL runs
+ * this part last. If the fan-out has taken long by then, the first delivery does not tell when it began.
+ */
+const notedFanOuts = sql`noted as (
+    insert into fan_outs (event_id, began_at)
+    select event_id, now() from picked_events
+    where event_id not in (select event_id from matches) or clock_timestamp() > now() + interval '500 milliseconds'
+    on conflict do nothing
   )`;
 
 const totals = (source: Source, capacity: Capacity) => sql`totals as (

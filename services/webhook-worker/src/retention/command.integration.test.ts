@@ -42,7 +42,7 @@ it('make retention prints its plan, removes expired data, and names the next rem
 
   const plan = await retention(['--dry-run']);
   expect(plan).toMatchObject({ code: 0, text: expect.stringContaining('would be removed now: events_') });
-  for (const name of ['events', 'event_subjects', 'deliveries', 'attempts', 'event_bodies']) {
+  for (const name of ['events', 'event_subjects', 'fan_outs', 'deliveries', 'attempts', 'event_bodies']) {
     expect(plan.text).toMatch(new RegExp(`^${name}: would be removed now: [^\\n]*\\n  next: \\w+, from 20..-`, 'm'));
   }
   expect(await countRows(db, history.eventIds)).toMatchObject({ events: 1, deliveries: 1 });

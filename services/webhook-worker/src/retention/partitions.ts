@@ -28,7 +28,13 @@ export function expiryOf({ table, until }: Pick<Partition, 'table' | 'until'>, p
  * Retention drops the deliveries of a month first, because an existing delivery can become pending again. Without
  * deliveries, no request needs the month's attempts and events.
  */
-const dropOrder = ['deliveries', 'attempts', 'event_subjects', 'events'] as const satisfies readonly PartitionedTable[];
+const dropOrder = [
+  'deliveries',
+  'attempts',
+  'event_subjects',
+  'fan_outs',
+  'events',
+] as const satisfies readonly PartitionedTable[];
 
 /** Returns the history's partitions in the order in which retention drops them: by month, and within a month by table. */
 export function inDropOrder(partitions: readonly Partition[]): Partition[] {

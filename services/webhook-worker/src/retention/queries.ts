@@ -161,15 +161,23 @@ export async function deleteReplays(db: Database, before: number): Promise<void>
   await sql`delete from replays where created_at < ${new Date(before)}::timestamptz and state <> 'running'`.execute(db);
 }
 
-/** Deletes the rows, URLs and health of webhooks that were deleted before a time and have no deliveries left. */
+/** Deletes the rows, versions and health of webhooks that were deleted before a time and have no deliveries left. */
 export async function deleteWebhooks(db: Database, before: number): Promise<void> {
   await sql`
     with old as materialized (
       select id from webhooks w where state = 'deleted' and updated_at < ${new Date(before)}::timestamptz
         and not exists (select from deliveries d where d.webhook_id = w.id)),
-    urls as (delete from webhook_urls where webhook_id in (select id from old)),
+    versions as (delete from webhook_versions where webhook_id in (select id from old)),
     health as (delete from webhook_health where webhook_id in (select id from old))
     delete from webhooks where id in (select id from old)`.execute(db);
+}
+
+/** Deletes versions that a newer one had replaced before a time. */
+export async function deleteVersions(db: Database, before: number): Promise<void> {
+  await sql`
+    delete from webhook_versions v where exists (
+      select from webhook_versions n where n.webhook_id = v.webhook_id and n.version > v.version
+        and n.change_ended_at < ${new Date(before)}::timestamptz)`.execute(db);
 }
 
 export async function readProgress(db: Database): Promise<Row<'retention_progress'>> {

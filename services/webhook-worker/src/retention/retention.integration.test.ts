@@ -218,6 +218,30 @@ describe('a run', () => {
     expect(await run()).not.toBeNull();
   });
 
+  it('removes versions of webhooks that were replaced before the history, unless it keeps an earlier month', async () => {
+    const id = await insertWebhook(db, { organizationId });
+    for (const state of ['disabled', 'enabled'])
+      await sql`update webhooks set version = version + 1, state = ${state}, disabled_reason = ${state === 'disabled' ? 'manual' : null}
+        where id = ${id}`.execute(db);
+    await sql`update webhook_versions set change_ended_at = now() - case when version = 3 then interval '1 day' else interval '900 days' end
+      where webhook_id = ${id}`.execute(db);
+    const versions = async () =>
+      (
+        await db
+          .selectFrom('webhook_versions')
+          .select('version')
+          .where('webhook_id', '=', id)
+          .orderBy('version')
+          .execute()
+      ).map(({ version }) => version);
+    const past = await old(monthsAgo.pastHistory, 1);
+    expect((await run())?.kept).toHaveLength(1);
+    expect(await versions()).toEqual([1, 2, 3]);
+    await deliverAll(db, past.leases);
+    expect((await run())?.kept).toEqual([]);
+    expect(await versions()).toEqual([2, 3]);
+  });
+
   it('removes old rows of the audit log, and deleted webhooks that no delivery can name', async () => {
     const at = (days: number) => new Date(Date.now() - days * 24 * 3_600_000);
     for (const days of [401, 399]) {
@@ -256,7 +280,7 @@ describe('a run', () => {
     await run();
     expect(await db.selectFrom('audit_log').select('created_at').execute()).toHaveLength(1);
     expect(await db.selectFrom('replays').select('id').execute()).toEqual([{ id: replays[1]?.id }]);
-    const left = { webhooks: 'id', webhook_urls: 'webhook_id', webhook_health: 'webhook_id' };
+    const left = { webhooks: 'id', webhook_versions: 'webhook_id', webhook_health: 'webhook_id' };
     for (const [table, column] of Object.entries(left)) {
       const { rows } = await sql<{ id: string }>`select ${sql.ref(column)} as id from ${sql.table(table)}
         where ${sql.ref(column)} = any (${[deletedLong, deletedNow, enabled]}::uuid[])`.execute(db);

@@ -11,6 +11,7 @@ import {
   deleteOperationalEvents,
   deleteParkedEvents,
   deleteReplays,
+  deleteVersions,
   deleteWebhooks,
   dropPartition,
   isInLongUse,
@@ -56,6 +57,8 @@ export async function runRetention(run: RetentionRun): Promise<RetentionResult> 
   const areMonthsDone = await removeMonths(run, inDropOrder(expired), kept);
   const areBodiesGone = await removeExpiredBodies(run, expired, startOfBodies(periods, now));
   await removeRows(run, historyFrom, now);
+  // A month that is kept has attempts, which show the URLs of their time.
+  if (areMonthsDone && kept.length === 0) await deleteVersions(db, Math.max(0, historyFrom - idMarginMs));
   const isComplete = areMonthsDone && areBodiesGone && !signal.aborted;
   if (isComplete) await saveCompleted(db, kept.length);
   if (isComplete && kept.length > 0)

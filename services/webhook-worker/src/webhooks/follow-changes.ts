@@ -1,4 +1,5 @@
 import type { ChangeFeed } from '@enterprise-api/shared/ledger';
+import type { Loop } from '@enterprise-api/shared/runtime';
 import type { SendingPauses } from '../pauses/sending-pauses.ts';
 import type { PendingCancellation } from './pending-cancellation.ts';
 import type { WebhookCache } from './webhook-cache.ts';
@@ -8,18 +9,20 @@ interface Followers {
   pauses: Pick<SendingPauses, 'wake'>;
   cancellation: Pick<PendingCancellation, 'start'>;
   dispatcher: { wake(): void };
+  endedChanges: Pick<Loop, 'wake'>;
 }
 
 /** Acts on changes that other processes made. After a gap in the feed, any webhook and any pause may have changed. */
 export async function followChanges(
   changes: ChangeFeed,
-  { webhooks, pauses, cancellation, dispatcher }: Followers,
+  { webhooks, pauses, cancellation, dispatcher, endedChanges }: Followers,
 ): Promise<void> {
   await changes.subscribe(
     (change) => {
       if (change.kind === 'sending') pauses.wake();
       if (change.kind !== 'webhook') return;
       webhooks.invalidate(change.id);
+      endedChanges.wake();
       // After the change, the webhook's pending deliveries may have to be canceled, or may be sent again.
       cancellation.start([change.id]);
       dispatcher.wake();

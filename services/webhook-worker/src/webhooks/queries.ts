@@ -35,6 +35,11 @@ export async function disableWebhook(
   return rows[0];
 }
 
+/** A statement sees a version only after the change's transaction has ended. */
+export async function noteEndedChanges(db: Database): Promise<void> {
+  await sql`update webhook_versions set change_ended_at = clock_timestamp() where change_ended_at is null`.execute(db);
+}
+
 /** Cancels leased deliveries. Changes only rows that still hold their lease. */
 export async function cancelLeased(
   db: Database,

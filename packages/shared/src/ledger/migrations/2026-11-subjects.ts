@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
-import { storageParameters } from '../storage.ts';
 import { hashEventKeys } from './event-keys.ts';
+import { createMonthlyPartitions } from './monthly-partitions.ts';
 import { forgetStatistics } from './statistics.ts';
 
 /** What an event is about, erasures, closed organizations, and where a key was used from. */
@@ -29,19 +29,7 @@ async function createEventSubjects(db: Kysely<unknown>): Promise<void> {
     ) partition by range (event_id)`.execute(db);
   await sql`create index event_subjects_by_subject on event_subjects (organization_id, subject, event_id)`.execute(db);
   await createSubjectFunction(db);
-  // Events that still wait for their fan-out may be of any month that the ledger has.
-  await sql`
-    do $$
-    declare month record;
-    begin
-      for month in
-        select c.relname, pg_get_expr(c.relpartbound, c.oid) as bound
-        from pg_inherits i join pg_class c on c.oid = i.inhrelid where i.inhparent = 'events'::regclass
-      loop
-        execute format('create table %I partition of event_subjects %s with (${sql.raw(storageParameters.event_subjects ?? '')})',
-          replace(month.relname, 'events_', 'event_subjects_'), month.bound);
-      end loop;
-    end $$`.execute(db);
+  await createMonthlyPartitions(db, 'event_subjects');
 }
 
 /**

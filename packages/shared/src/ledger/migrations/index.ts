@@ -2,6 +2,8 @@ import type { Migration } from 'kysely/migration';
 import * as ledger from './2026-11-ledger.ts';
 import * as subjects from './2026-11-subjects.ts';
 import * as subjectsInKeys from './2026-11-subjects-in-keys.ts';
+import * as versions from './2026-11-versions.ts';
+import * as versionsOfWebhooks from './2026-11-versions-of-webhooks.ts';
 import * as webhookNotices from './2026-11-webhook-notices.ts';
 import * as webhookReplays from './2026-11-webhook-replays.ts';
 
@@ -13,6 +15,8 @@ export const migrations: Record<string, Migration> = {
   '2026-11-ledger': ledger,
   '2026-11-subjects': subjects,
   '2026-11-subjects-in-keys': subjectsInKeys,
+  '2026-11-versions': versions,
+  '2026-11-versions-of-webhooks': versionsOfWebhooks,
   '2026-11-webhook-notices': webhookNotices,
   '2026-11-webhook-replays': webhookReplays,
 };

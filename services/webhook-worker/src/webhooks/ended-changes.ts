@@ -1,0 +1,12 @@
+import type { Database } from '@enterprise-api/shared/ledger';
+import { createLoop, type Loop } from '@enterprise-api/shared/runtime';
+import { noteEndedChanges } from './queries.ts';
+
+/** Usually a change of a webhook wakes the loop. */
+const everyMs = 10_000;
+
+/** Notes of each version of a webhook that the transaction of the change has ended. */
+export function createEndedChanges(db: Database, onError: (error: unknown) => void): Loop {
+  const run = () => noteEndedChanges(db).then(() => everyMs);
+  return createLoop({ onError, delayAfterErrorMs: everyMs, run });
+}
