@@ -41,7 +41,7 @@ describe('the catalogue of event types', () => {
     expect(matching('batch.failed')).toEqual(['batch.failed', 'batch.*', '*']);
     expect(matching('consultation.completed')).toEqual(['consultation.completed', 'consultation.*', '*']);
     expect(matching('webhook.test')).toEqual([]);
-    expect(matching('webhook.failing')).toEqual(['webhook.failing']);
+    expect(eventPatternsFor('webhook.failing')).toEqual(['webhook.failing']);
   });
 
   it('limits `*` to consultations and batches when families are added', () => {

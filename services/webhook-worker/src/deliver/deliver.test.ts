@@ -41,7 +41,11 @@ const webhook: WebhookConfig = {
 type Given = Partial<Omit<DeliverParts, 'sender'>> & { send?: DeliverParts['sender']['send'] };
 
 /** What came of an attempt of the lease, with everything around it given. */
-async function attemptWith(get: DeliverParts['webhooks']['get'], { send, ...given }: Given = {}) {
+async function attemptWith(
+  get: DeliverParts['webhooks']['get'],
+  { send, ...given }: Given = {},
+  leased: Partial<Lease> = {},
+) {
   const came: { released: number; canceled: number; ended: number; outcomes: Outcome[]; causes: unknown[] } = {
     released: 0,
     canceled: 0,
@@ -75,7 +79,7 @@ async function attemptWith(get: DeliverParts['webhooks']['get'], { send, ...give
     sendsTraceparent: false,
     ...given,
   };
-  const isAnswered = await deliver(parts, lease);
+  const isAnswered = await deliver(parts, { ...lease, ...leased });
   expect(came.ended).toBe(1);
   return { ...came, isAnswered };
 }
@@ -197,6 +201,20 @@ it("a failure on our side is recorded and retried, and is not the receiver's", a
     delayMs: 1_000,
     ...counts,
   });
+});
+
+it.each([
+  ['batch.failed', 200, true],
+  ['batch.failed', 500, true],
+  ['webhook.failing', 200, true],
+  ['webhook.failing', 500, false],
+] as const)('of %s, the answer %d counts for the health: %s', async (eventType, statusCode, countsForHealth) => {
+  const answer = { kind: 'response', statusCode, retryAfter: '60', location: null, excerpt: null } as const;
+  const send = () => Promise.resolve({ ...answer, isCompressed: false, durationMs: 5, timings });
+  const outcome = outcomeOf(await attemptWith(() => webhook, { send }, { eventType }));
+  const opensCircuit = statusCode === 500 && countsForHealth;
+  expect([outcome.countsForHealth, outcome.countsForBreaker]).toEqual([countsForHealth, opensCircuit]);
+  expect(outcome.openCircuitForMs).toBe(opensCircuit ? 60_000 : null);
 });
 
 function outcomeOf({ outcomes }: { outcomes: Outcome[] }): Outcome {

@@ -214,6 +214,20 @@ describe('a webhook that failed', () => {
     });
   });
 
+  it('is not told of while a success is being recorded', async () => {
+    const { organizationId, webhookId } = await insertFailing(day + hour);
+    const recording = await db.startTransaction().execute();
+    await recording
+      .updateTable('webhook_health')
+      .set({ first_failure_at: null, failed_attempts: 0 })
+      .where('webhook_id', '=', webhookId)
+      .execute();
+    await sweep();
+    await recording.commit().execute();
+    await sweep();
+    expect(await typesOf(organizationId)).toEqual([]);
+  });
+
   it('does not recover without webhook.failing', async () => {
     const { organizationId } = await insertFailing(day + hour);
     await succeed(organizationId);
