@@ -3,6 +3,7 @@ import { toPublicId } from '@enterprise-api/shared/runtime';
 import {
   createCertificateAuthority,
   insertOrganization,
+  insertWebhook,
   queueBackends,
   type ReceivedRequest,
   readMetric,
@@ -179,9 +180,14 @@ describe.each(queueBackends())('a delivery, queued on $name', (backend) => {
     expect(paths.sort()).toEqual(['/match/0', '/match/1', '/match/2']);
   });
 
-  it('disables a webhook that answers 410', async () => {
+  it('disables a webhook that answers 410, and tells another webhook, signed like any event', async () => {
     const receiver = await stage.startReceiver({ respond: () => ({ status: 410 }) });
-    const { organizationId, webhookId } = await stage.subscribe({ url: receiver.url() });
+    const { organizationId, webhookId } = await stage.subscribe({
+      url: receiver.url(),
+      events: ['*', 'webhook.disabled'],
+    });
+    const alerts = await stage.startReceiver();
+    await insertWebhook(stage.db, { organizationId, url: alerts.url(), events: ['webhook.disabled'] });
     await emit(organizationId);
     const [delivery] = await stage.untilDeliveries(organizationId, (rows) => rows[0]?.status === 'failed');
     expect(delivery).toMatchObject({ attempt_count: 1, last_status_code: 410 });
@@ -190,6 +196,13 @@ describe.each(queueBackends())('a delivery, queued on $name', (backend) => {
       stage.db.selectFrom('webhooks').select(['state', 'disabled_reason']).where('id', '=', webhookId).execute();
     const [webhook] = await until('the webhook is disabled', state, { holds: ([row]) => row?.state === 'disabled' });
     expect(webhook?.disabled_reason).toBe('gone');
+    const [told] = await alerts.waitFor(1);
+    const body = told?.body.toString() ?? '';
+    expect(new Webhook(testWebhookSecret).verify(body, headersOf(told as ReceivedRequest))).toMatchObject({
+      type: 'webhook.disabled',
+      data: { cause: 'gone', webhook: { id: toPublicId('whk', webhookId) } },
+    });
+    expect(receiver.requests).toHaveLength(1);
   });
 
   it('is not retried before its Retry-After', async () => {
