@@ -117,6 +117,40 @@ describe.each(queueBackends())('redelivery, queued on $name', (backend) => {
     expect(new Set(replayed)).toEqual(failed);
   });
 
+  it('a replay of skipped events keeps its rate and is completed; another is canceled, and rewrites no history', async () => {
+    const { id, receiver } = await register(200);
+    const since = new Date(Date.now() - 60_000).toISOString();
+    const path = `/v1/webhooks/${id}`;
+    await customer.call('PATCH', path, { events: ['consultation.*'] });
+    await emit(3);
+    const fannedOut = () => stage.db.selectFrom('outbox').select('event_id').execute();
+    await until('the events are fanned out', fannedOut, { holds: ({ length }) => length === 0 });
+    await customer.call('PATCH', path, { events: ['*'] });
+    const replay = async (body: object) => (await customer.call('POST', `${path}/replay`, { since, ...body })).body;
+    const readReplay = async (replayId: string) => (await customer.call('GET', `/v1/webhooks/replays/${replayId}`)).body;
+    const skipped = await replay({ status: ['skipped'], rate_per_second: 2 });
+    expect(skipped).toMatchObject({ state: 'running', matched: 3, pending: 3 });
+    const completed = await until('it is completed', () => readReplay(skipped.id), {
+      holds: ({ state }) => state === 'completed',
+      withinMs: 30_000,
+    });
+    expect(completed).toMatchObject({ pending: 0, succeeded: 3, failed: 0, canceled: 0 });
+    const [first, , third] = receiver.requests.map(({ receivedAt }) => receivedAt);
+    expect((third ?? 0) - (first ?? 0)).toBeGreaterThan(500);
+    const history = async () => (await customer.call('GET', `/v1/webhooks/deliveries?webhook_id=${id}`)).body.data;
+    const before = await history();
+
+    const again = await replay({ status: ['succeeded'], rate_per_second: 1 });
+    await receiver.waitFor(4);
+    const canceled = (await customer.call('POST', `/v1/webhooks/replays/${again.id}/cancel`)).body;
+    expect(canceled).toMatchObject({ state: 'canceled', matched: 3, pending: 0, failed: 0 });
+    expect(canceled.succeeded + canceled.canceled).toBe(3);
+    const after: Delivery[] = await history();
+    const unsent = before.filter((old: Delivery) => after.some((now) => now.completed_at === old.completed_at));
+    expect(after).toEqual(expect.arrayContaining(unsent));
+    expect(after.every(({ status }) => status === 'succeeded')).toBe(true);
+  });
+
   it('a delivery after a rotation is signed with both secrets, until the overlap ends', async () => {
     const { id, secret: old, receiver } = await register(200);
     const { body } = await customer.call('POST', `/v1/webhooks/${id}/rotate-secret`);
