@@ -36,16 +36,19 @@ export function startReplay(
     const deliveries = () => selectDeliveries(webhookId, request, clock.monotonic() - receivedAtMs);
     const events = selectSkipped({ organizationId, id: webhookId }, before, request);
     if (request.dry_run) {
-      return presentPreview(await previewReplay(trx, deliveries(), events, replayedAtOnce), request.rate_per_second);
+      const selected = { deliveries: deliveries(), events };
+      const preview = await previewReplay(trx, organizationId, selected, replayedAtOnce);
+      return presentPreview(preview, request.rate_per_second);
     }
     const replay = { id: newUuid(), organizationId, webhookId, ratePerSecond: request.rate_per_second };
     await insertReplay(trx, replay);
     const restarted = await restartDeliveries(trx, replay, deliveries(), replayedAtOnce);
     const room = { limit: replayedAtOnce - restarted, after: restarted, maxAttempts };
-    const matched = restarted + (await sendSkipped(trx, replay, events, room));
-    const isFull = matched === replayedAtOnce;
+    const matched = restarted + (events === null ? 0 : await sendSkipped(trx, replay, events, room));
     const hasMore =
-      isFull && ((await hasRestartable(trx, organizationId, deliveries())) || (await hasSkipped(trx, events)));
+      matched === replayedAtOnce &&
+      ((await hasRestartable(trx, organizationId, deliveries())) ||
+        (events !== null && (await hasSkipped(trx, events))));
     const after = checkEnabled(await lockWebhook(trx, organizationId, webhookId), addressPolicy);
     if (isProblem(after)) return after;
     if (matched > 0) due(webhookId);
@@ -60,17 +63,16 @@ function selectDeliveries(webhookId: Uuid, request: ReplayRequest, completedForM
   return { webhookId, since, until, statuses, eventTypes, errors, statusCodes, completedForMs };
 }
 
-/** Without a type, it selects nothing: an event without a delivery has neither an error nor a status code. */
+/** Returns null if the request selects no skipped events. They have neither an error nor a status code. */
 function selectSkipped(
   { organizationId, id }: Target,
   webhook: WebhookState,
   request: ReplayRequest,
-): SkippedSelection {
+): SkippedSelection | null {
   const { since, until, status, event_type: eventTypes, error, status_code: statusCode } = request;
-  const isSelected = status.includes('skipped') && error === undefined && statusCode === undefined;
+  if (!status.includes('skipped') || error !== undefined || statusCode !== undefined) return null;
   const types = subscribableEventTypeNames.filter(
     (type) =>
-      isSelected &&
       (eventTypes?.includes(type) ?? true) &&
       eventPatternsFor(type).some((pattern) => webhook.event_patterns.includes(pattern)),
   );

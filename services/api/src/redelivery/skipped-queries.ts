@@ -1,4 +1,4 @@
-import type { DeliveryStatus, EventType } from '@enterprise-api/shared/contracts';
+import { type DeliveryStatus, deliveryStatuses, type EventType } from '@enterprise-api/shared/contracts';
 import {
   type Database,
   type DatabaseTransaction,
@@ -21,34 +21,34 @@ export interface SkippedSelection {
   types: readonly EventType[];
 }
 
+/** A delivery is written after its event, unless the database's clock was adjusted meanwhile. */
+const clockMargin = sql`interval '1 minute'`;
+
 /**
  * Events without a delivery to the webhook: accepted since the webhook was created, fanned out, with a stored body, and
- * not about the webhook itself.
- * The oldest first. Looks up each event's delivery, because a join might read all deliveries.
+ * not about the webhook itself. The oldest first. Subtracts the two sets as a whole, because a lookup for each event
+ * takes ten times as long.
  */
 function skipped(selection: SkippedSelection, limit: number): RawBuilder<unknown> {
   const { organizationId, webhookId, since, until, types } = selection;
+  const latest = until === undefined ? null : uuidAtTime(until.getTime() + idMarginMs);
   const none = (found: RawBuilder<unknown>) => sql`(select true from ${found} limit 1) is null`;
-  const isSkipped = sql.join(
-    [
-      ...eventPeriod({ since, until }),
-      sql`id >= ${uuidAtTime(since.getTime() - idMarginMs)}::uuid`,
-      sql`created_at >= (select created_at from webhooks where id = ${webhookId})`,
-      sql`not test and erased_at is null`,
-      none(sql`deliveries d where d.id = delivery_id(e.id, ${webhookId})`),
-      none(sql`operational_events o where o.event_id = e.id and o.about = ${webhookId}`),
-      none(sql`outbox o where o.event_id = e.id`),
-      none(sql`parked_events o where o.event_id = e.id`),
-      sql`(select true from event_bodies b where b.event_id = e.id limit 1)`,
-    ],
-    sql` and `,
-  );
   return sql`
-      select e.id, e.type from unnest(${types}::text[]) as part (type) cross join lateral (
-        select id, type from events e
-        where organization_id = ${organizationId} and type = part.type and ${isSkipped}
-        order by position limit ${limit}) e
-      order by e.id limit ${limit}`;
+      select s.id, s.type from (
+        select id, type from events
+        where organization_id = ${organizationId} and type = any (${types}::text[]) and not test and erased_at is null
+          and created_at >= (select created_at from webhooks where id = ${webhookId})
+          and id >= ${uuidAtTime(since.getTime() - idMarginMs)}::uuid and ${sql.join(eventPeriod({ since, until }), sql` and `)}
+        except
+        select event_id, event_type from deliveries
+        where webhook_id = ${webhookId} and status = any (${deliveryStatuses}::text[])
+          and created_at >= ${since}::timestamptz - ${clockMargin} and (${latest}::uuid is null or id <= ${latest}::uuid)
+        offset 0
+      ) s
+      where ${none(sql`outbox o where o.event_id = s.id`)} and ${none(sql`parked_events o where o.event_id = s.id`)}
+        and ${none(sql`operational_events o where o.event_id = s.id and o.about = ${webhookId}`)}
+        and (select true from event_bodies b where b.event_id = s.id limit 1)
+      order by s.id limit ${limit}`;
 }
 
 export async function hasSkipped(db: Database, selection: SkippedSelection): Promise<boolean> {
@@ -97,16 +97,17 @@ export interface PreviewRow {
 /** Counts what a replay would send. Locks nothing. */
 export async function previewReplay(
   db: Database,
-  deliveries: DeliverySelection,
-  events: SkippedSelection,
+  organizationId: Uuid,
+  { deliveries, events }: { deliveries: DeliverySelection; events: SkippedSelection | null },
   limit: number,
 ): Promise<PreviewRow> {
+  const selectedEvents =
+    events === null ? sql`` : sql`union all select id, 'skipped', type from (${skipped(events, limit + 1)}) s`;
   const { rows } = await sql<PreviewRow>`
     with matching as materialized (
-      (select d.event_id, d.status, d.event_type ${selectedDeliveries(events.organizationId, deliveries)}
+      (select d.event_id, d.status, d.event_type ${selectedDeliveries(organizationId, deliveries)}
         order by d.id limit ${limit + 1})
-      union all
-      select id, 'skipped', type from (${skipped(events, limit + 1)}) s
+      ${selectedEvents}
     ), taken as materialized (select * from matching limit ${limit})
     select (select count(*) from taken) as matched, (select count(*) from matching) > ${limit} as has_more,
       ${countsBy('status')} as by_status, ${countsBy('event_type')} as by_event_type,

@@ -17,6 +17,7 @@ import {
   queueBackends,
   testEvent,
   until,
+  untilLockWait,
 } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
@@ -156,6 +157,26 @@ describe('an erasure of a subject', () => {
     expect(await findEvent(early.id)).toMatchObject(erased);
     expect(await deliveriesOf(early.id)).toEqual([]);
     expect(await findEvent(late.id)).toMatchObject({ erased_at: null, subject: secret });
+  });
+
+  it('waits for a replay that makes a delivery of an event, and cancels that delivery', async () => {
+    const [id = ''] = await emit(secret);
+    await sql`delete from outbox where event_id = ${id}`.execute(db);
+    const replay = await db.startTransaction().execute();
+    await sql`select from event_bodies where event_id = ${id} for share`.execute(replay);
+    await sql`with written as (
+        insert into deliveries (id, organization_id, webhook_id, event_id, event_type, status, max_attempts, manual)
+        values (delivery_id(${id}, ${webhookId}), ${organizationId}, ${webhookId}, ${id}, 'consultation.completed', 'pending', 1, true)
+        returning *)
+      insert into pending_deliveries (delivery_id, webhook_id, organization_id, event_id, event_type, next_attempt_at, max_attempts)
+      select id, webhook_id, organization_id, event_id, event_type, now(), 1 from written`.execute(replay);
+    const erasure = await request({ kind: 'event_ids', eventIds: [id] });
+    const erasing = erase(erasure);
+    await untilLockWait(db);
+    await replay.commit().execute();
+    expect((await erasing).counts).toMatchObject({ events: 1, bodies: 1, deliveries_canceled: 1 });
+    expect(await deliveriesOf(id)).toMatchObject([{ status: 'canceled', canceled_reason: 'erased' }]);
+    expect(await db.selectFrom('pending_deliveries').selectAll().where('event_id', '=', id).execute()).toEqual([]);
   });
 
   it('records the outcome of an attempt that ends after it without texts', async () => {
