@@ -127,7 +127,8 @@ describe.each(queueBackends())('redelivery, queued on $name', (backend) => {
     await until('the events are fanned out', fannedOut, { holds: ({ length }) => length === 0 });
     await customer.call('PATCH', path, { events: ['*'] });
     const replay = async (body: object) => (await customer.call('POST', `${path}/replay`, { since, ...body })).body;
-    const readReplay = async (replayId: string) => (await customer.call('GET', `/v1/webhooks/replays/${replayId}`)).body;
+    const readReplay = async (replayId: string) =>
+      (await customer.call('GET', `/v1/webhooks/replays/${replayId}`)).body;
     const skipped = await replay({ status: ['skipped'], rate_per_second: 2 });
     expect(skipped).toMatchObject({ state: 'running', matched: 3, pending: 3 });
     const completed = await until('it is completed', () => readReplay(skipped.id), {
