@@ -1,7 +1,13 @@
 import { createHmac } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Delivery, Webhook, WebhookWithSecret } from '@enterprise-api/shared/contracts';
+import type {
+  Delivery,
+  Webhook,
+  WebhookHealth,
+  WebhookStatistics,
+  WebhookWithSecret,
+} from '@enterprise-api/shared/contracts';
 import { until } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type CliStage, openCliStage } from './stage.ts';
@@ -47,6 +53,24 @@ describe('enterprise-api', () => {
       event_id: null,
       data: [{ webhook_id: id, outcome: 'skipped', reason: 'disabled' }],
     });
+    await run(['webhooks', 'delete', id, '--yes']);
+  });
+
+  it('shows the health and the statistics of webhooks', async () => {
+    const { id } = await createWebhook();
+    await emit('batch.failed', { batch_id: 'bat_health' });
+    const ofWebhook = ['webhooks', 'statistics', '--webhook', id];
+    await until('the attempt is in the statistics', async () => {
+      const { totals } = await json<WebhookStatistics>(...ofWebhook, '--since', '2h', '--granularity', 'minute');
+      return totals.succeeded === 1;
+    });
+    expect(await json('webhooks', 'health', id)).toMatchObject({ webhook_id: id, state: 'healthy', causes: [] });
+    expect((await run(['webhooks', 'health', id])).stdout).toMatch(/state +healthy/);
+    expect(await json<WebhookHealth[]>('webhooks', 'health')).toContainEqual(
+      expect.objectContaining({ webhook_id: id, state: 'healthy' }),
+    );
+    expect((await run([...ofWebhook, '--by', 'event_type'])).stdout).toContain('batch.failed\t1\t0');
+    expect(await run([...ofWebhook, '--since', '90s'])).toMatchObject({ code: 6 });
     await run(['webhooks', 'delete', id, '--yes']);
   });
 

@@ -1,5 +1,6 @@
 import { insertEvents, type QueueBackendUnderTest, queueBackends, testEvent } from '@enterprise-api/testkit';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { sql } from 'kysely';
 import { openTestStage, type TestStage } from './stage.ts';
 
 /** Leases that run out quickly, so that a test does not wait 45 s for the deliveries of a dead worker. */
@@ -36,6 +37,15 @@ describe.each(queueBackends())('workers that end and start, queued on $name', (b
     await stage.untilDeliveries(organizationId, allSucceeded(200), 60_000);
     const ids = new Set(receiver.requests.map((request) => request.headers['x-service-delivery-id']));
     expect(ids.size).toBe(200);
+    const { rows } = await sql`
+      select (select count(*) from all_attempts a join deliveries d on d.id = a.delivery_id
+          where d.organization_id = ${organizationId})::int as recorded,
+        (select sum(n) from (
+          select cardinality(durations) - cardinality(left_out) as n from uncounted_attempts
+          union all select unnest(durations) from webhook_counts where level = 'day') c)::int as counted`.execute(
+      stage.db,
+    );
+    expect(rows).toEqual([{ recorded: expect.any(Number), counted: (rows[0] as { recorded: number }).recorded }]);
   });
 
   it('fan out events whose job was lost', async () => {

@@ -14,6 +14,8 @@ export const examples: Readonly<Record<string, string>> = {
   'webhooks show': 'whk_01jd6kz5r8e2v9qxm3c7t4b0na',
   'webhooks event-types': '--json',
   'webhooks explain': '--type batch.failed',
+  'webhooks health': 'whk_01jd6kz5r8e2v9qxm3c7t4b0na',
+  'webhooks statistics': '--since 24h --by error',
   'webhooks create': "https://hooks.example.com/in --events 'batch.*'",
   'webhooks update': 'whk_01jd6kz5r8e2v9qxm3c7t4b0na --disable',
   'webhooks delete': 'whk_01jd6kz5r8e2v9qxm3c7t4b0na --yes',

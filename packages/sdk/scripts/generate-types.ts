@@ -21,10 +21,12 @@ const generated: readonly Generated[] = [
     queried: [
       'explainEvent',
       'getUsage',
+      'getWebhookStatistics',
       'listDeliveries',
       'listEvents',
       'listOwnErasures',
       'listReplays',
+      'listWebhookHealth',
       'listWebhooks',
     ],
   },

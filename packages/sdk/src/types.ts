@@ -20,6 +20,9 @@ export type SignatureCheck = Schemas['SignatureCheck'];
 export type SourceAddresses = Schemas['SourceAddresses'];
 export type Usage = Schemas['Usage'];
 export type Webhook = Schemas['Webhook'];
+export type WebhookHealth = Schemas['WebhookHealth'];
+export type WebhookHealthSummary = Schemas['WebhookHealthSummary'];
+export type WebhookStatistics = Schemas['WebhookStatistics'];
 export type WebhookWithSecret = Schemas['WebhookWithSecret'];
 
 export type ApiErrorBody = Schemas['Error'];
@@ -45,6 +48,8 @@ export type ListDeliveries = QueryOf<'listDeliveries'>;
 export type ListReplays = QueryOf<'listReplays'>;
 export type ListErasures = QueryOf<'listOwnErasures'>;
 export type GetUsage = QueryOf<'getUsage'>;
+export type GetWebhookStatistics = QueryOf<'getWebhookStatistics'>;
+export type ListWebhookHealth = QueryOf<'listWebhookHealth'>;
 
 /** Parameters as a caller may write them: optional ones may be undefined, and times may be Dates. */
 type Input<Body> = {

@@ -49,8 +49,11 @@ import { signatureDebuggerRoutes } from './signature-debugger/routes.ts';
 import { createSignatureDebugger } from './signature-debugger/service.ts';
 import { usageRoutes } from './usage/routes.ts';
 import { createUsageService } from './usage/service.ts';
+import { createWebhookHealth } from './webhooks/health.ts';
+import { webhookMonitoringRoutes } from './webhooks/monitoring-routes.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
 import { createWebhookService } from './webhooks/service.ts';
+import { createWebhookStatistics } from './webhooks/statistics.ts';
 
 export interface FeatureParts {
   config: ApiConfig;
@@ -74,6 +77,10 @@ export function publicRoutes(parts: PublicFeatureParts) {
   return [
     ...meRoutes({ ...config, apiKeys }),
     ...webhookRoutes(webhooks),
+    ...webhookMonitoringRoutes(
+      createWebhookHealth({ db, clock: databaseClock, cursors }),
+      createWebhookStatistics({ db, clock: databaseClock }),
+    ),
     ...deliveryPolicyRoutes(config),
     ...eventTypeRoutes({ cursors }),
     ...eventHistoryRoutes(events),

@@ -49,6 +49,7 @@ import { createRetentionLoop } from './retention/loop.ts';
 import { createShorterRetention } from './retention/shorter-retention.ts';
 import { Scheduler } from './scheduler/scheduler.ts';
 import { createSender } from './sender/send.ts';
+import { createStatisticsLoop } from './statistics/statistics.ts';
 import { createStop } from './stop.ts';
 import { createAutoDisable } from './webhooks/auto-disable.ts';
 import { createEndedChanges } from './webhooks/ended-changes.ts';
@@ -243,6 +244,7 @@ function startMaintenance(foundation: Foundation, others: Record<string, Loop>, 
     'partition loop': createPartitionLoop(db, warn('partitions could not be created')),
     'policy report': createPolicyReport(db, deliveryPolicyOf(config), warn('delivery settings not reported')),
     'operational events': createOperationalEvents(db, warn('operational events not written')),
+    statistics: createStatisticsLoop(db, warn('attempts not counted yet')),
     'secret eraser': createSecretEraser(db, warn('secrets could not be erased')),
     'shorter retention': createShorterRetention(db, warn('data past a shorter retention not removed')),
     erasures: createErasureLoop(

@@ -15,12 +15,14 @@ import type { CommandModule } from './index.ts';
 import { collect, type PagingOptions, pageSize, withPaging } from './paging.ts';
 import { type ReplayOptions, replayRequestOf, withReplayOptions } from './replays.ts';
 import { sendTest } from './trigger.ts';
+import { addMonitoring } from './webhook-monitoring.ts';
 
 type Open = (options: GlobalOptions) => Context;
 
 export const addWebhookCommands: CommandModule = (program, open) => {
   const webhooks = program.command('webhooks').description('URLs that receive events');
   addReading(webhooks, open);
+  addMonitoring(webhooks, open);
   addChanging(webhooks, open);
   addSending(webhooks, open);
   addVerify(webhooks, open);

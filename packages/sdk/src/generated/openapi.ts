@@ -97,6 +97,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/webhooks/health": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listWebhookHealth"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/webhooks/replays": {
         parameters: {
             query?: never;
@@ -105,6 +121,22 @@ export interface paths {
             cookie?: never;
         };
         get: operations["listReplays"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhooks/statistics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["getWebhookStatistics"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1389,6 +1421,161 @@ export interface components {
             /** @description True in tests. Other events lack this field. */
             test?: boolean;
         };
+        /** @description Whether the deliveries of a webhook arrive, and if not, why. */
+        WebhookHealth: {
+            /**
+             * @description Always `webhook_health`.
+             * @constant
+             */
+            object: "webhook_health";
+            /** @description Id of the webhook. */
+            webhook_id: string;
+            /** @description How the webhook does. */
+            state: components["schemas"]["WebhookHealthState"];
+            /**
+             * Format: date-time
+             * @description When the webhook was disabled or began to fail; null in every other state.
+             */
+            since: string | null;
+            /**
+             * Format: date-time
+             * @description When the newest attempt that succeeded began; null if there is none.
+             */
+            last_success_at: string | null;
+            /**
+             * Format: date-time
+             * @description When the newest attempt that failed began; null if there is none.
+             */
+            last_failure_at: string | null;
+            /**
+             * Format: date-time
+             * @description When the failures since the last success began; null if there are none.
+             */
+            failing_since: string | null;
+            /**
+             * Format: date-time
+             * @description When the webhook will be disabled unless a delivery succeeds first; null until 20 attempts have failed.
+             */
+            disable_at: string | null;
+            /** @description The circuit breaker of the webhook. */
+            circuit: {
+                /**
+                 * @description `open`: failures paused the deliveries. `half_open`: one delivery at a time tests the endpoint.
+                 * @enum {string}
+                 */
+                state: "closed" | "open" | "half_open";
+                /**
+                 * Format: date-time
+                 * @description When the next delivery is tried; null unless the circuit is open.
+                 */
+                next_attempt_at: string | null;
+            };
+            /** @description How many deliveries are pending, counted up to 10,000. */
+            pending: number;
+            /**
+             * Format: date-time
+             * @description When the oldest of them was created; null if there is none.
+             */
+            oldest_pending_at: string | null;
+            /** @description What the oldest of them waits for; null if there is none. */
+            oldest_waiting_for: components["schemas"]["WaitingReason"] | null;
+            /** @description Why attempts failed in the last 24 hours: at most 5 causes, the most frequent first. */
+            causes: {
+                /** @description Why the attempts failed. */
+                error: components["schemas"]["AttemptError"];
+                /** @description The status of the answers; null if there was none. */
+                status_code: number | null;
+                /** @description How many attempts failed so. */
+                count: number;
+                /**
+                 * Format: date-time
+                 * @description When the newest of them began.
+                 */
+                last_at: string;
+                /** @description The delivery of the newest of them. */
+                delivery_id: string;
+                /** @description What to do about it. */
+                hint: string;
+            }[];
+        };
+        /**
+         * @description The first that holds: `disabled`; `failing` (3 or more attempts failed since the last success); `degraded` (an attempt failed since the last success, or 5 % of the last hour, or the circuit is not closed); `idle` (no attempt for 24 hours); `healthy`. Expect further states.
+         * @enum {string}
+         */
+        WebhookHealthState: "disabled" | "failing" | "degraded" | "idle" | "healthy";
+        /** @description The health of a webhook without its causes. */
+        WebhookHealthSummary: {
+            /**
+             * @description Always `webhook_health`.
+             * @constant
+             */
+            object: "webhook_health";
+            /** @description Id of the webhook. */
+            webhook_id: string;
+            /** @description How the webhook does. */
+            state: components["schemas"]["WebhookHealthState"];
+            /**
+             * Format: date-time
+             * @description When the webhook was disabled or began to fail; null in every other state.
+             */
+            since: string | null;
+            /**
+             * Format: date-time
+             * @description When the newest attempt that succeeded began; null if there is none.
+             */
+            last_success_at: string | null;
+            /**
+             * Format: date-time
+             * @description When the newest attempt that failed began; null if there is none.
+             */
+            last_failure_at: string | null;
+            /**
+             * Format: date-time
+             * @description When the failures since the last success began; null if there are none.
+             */
+            failing_since: string | null;
+            /**
+             * Format: date-time
+             * @description When the webhook will be disabled unless a delivery succeeds first; null until 20 attempts have failed.
+             */
+            disable_at: string | null;
+            /** @description The circuit breaker of the webhook. */
+            circuit: {
+                /**
+                 * @description `open`: failures paused the deliveries. `half_open`: one delivery at a time tests the endpoint.
+                 * @enum {string}
+                 */
+                state: "closed" | "open" | "half_open";
+                /**
+                 * Format: date-time
+                 * @description When the next delivery is tried; null unless the circuit is open.
+                 */
+                next_attempt_at: string | null;
+            };
+            /** @description How many deliveries are pending, counted up to 10,000. */
+            pending: number;
+            /**
+             * Format: date-time
+             * @description When the oldest of them was created; null if there is none.
+             */
+            oldest_pending_at: string | null;
+            /** @description What the oldest of them waits for; null if there is none. */
+            oldest_waiting_for: components["schemas"]["WaitingReason"] | null;
+        };
+        /** @description A page of a list. */
+        WebhookHealthSummaryList: {
+            /**
+             * @description Always `list`.
+             * @constant
+             */
+            object: "list";
+            /** @description The items of this page. */
+            data: components["schemas"]["WebhookHealthSummary"][];
+            /** @description Whether there are more items behind this page. */
+            has_more: boolean;
+            /** @description `cursor` of the next page; null when there is none. */
+            next_cursor: string | null;
+        };
         /** @description A page of a list. */
         WebhookList: {
             /**
@@ -1455,6 +1642,99 @@ export interface components {
             };
             /** @description True in tests. Other events lack this field. */
             test?: boolean;
+        };
+        /** @description The attempts of a period by the time of their start. Minutes, hours and days without any are left out. */
+        WebhookStatistics: {
+            /**
+             * @description Always `webhook_statistics`.
+             * @constant
+             */
+            object: "webhook_statistics";
+            /**
+             * Format: date-time
+             * @description The beginning of the period.
+             */
+            since: string;
+            /**
+             * Format: date-time
+             * @description The end of the period.
+             */
+            until: string;
+            /**
+             * @description The length of each entry of `data`.
+             * @enum {string}
+             */
+            granularity: "minute" | "hour" | "day";
+            /**
+             * Format: date-time
+             * @description Every attempt that was recorded before this time is counted.
+             */
+            complete_until: string;
+            /** @description The attempts of each minute, hour or day, the oldest first. */
+            data: {
+                /**
+                 * Format: date-time
+                 * @description When the minute, hour or day begins, UTC, even when `since` is later.
+                 */
+                start: string;
+                /** @description Present with `group_by=webhook`. */
+                webhook_id?: string;
+                /** @description Present with `group_by=event_type`. */
+                event_type?: components["schemas"]["EventTypeName"];
+                /** @description Present with `group_by=error`; null for attempts that succeeded. */
+                error?: components["schemas"]["AttemptError"] | null;
+                /** @description Attempts that started, tests excluded. */
+                attempts: number;
+                /** @description Attempts that succeeded. */
+                succeeded: number;
+                /** @description Attempts that failed. */
+                failed: number;
+                /** @description How long attempts took, in milliseconds, within 10 %. */
+                duration_ms: {
+                    /** @description The median. */
+                    p50: number | null;
+                    /** @description The 95th percentile. */
+                    p95: number | null;
+                    /** @description The 99th percentile. */
+                    p99: number | null;
+                };
+                /** @description From the acceptance of the event to the start of the first attempt, in milliseconds, within 10 %; null without first attempts. */
+                lag_ms: {
+                    /** @description The median. */
+                    p50: number | null;
+                    /** @description The 95th percentile. */
+                    p95: number | null;
+                    /** @description The 99th percentile. */
+                    p99: number | null;
+                };
+            }[];
+            /** @description The attempts of the whole period. */
+            totals: {
+                /** @description Attempts that started, tests excluded. */
+                attempts: number;
+                /** @description Attempts that succeeded. */
+                succeeded: number;
+                /** @description Attempts that failed. */
+                failed: number;
+                /** @description How long attempts took, in milliseconds, within 10 %. */
+                duration_ms: {
+                    /** @description The median. */
+                    p50: number | null;
+                    /** @description The 95th percentile. */
+                    p95: number | null;
+                    /** @description The 99th percentile. */
+                    p99: number | null;
+                };
+                /** @description From the acceptance of the event to the start of the first attempt, in milliseconds, within 10 %; null without first attempts. */
+                lag_ms: {
+                    /** @description The median. */
+                    p50: number | null;
+                    /** @description The 95th percentile. */
+                    p95: number | null;
+                    /** @description The 99th percentile. */
+                    p99: number | null;
+                };
+            };
         };
         /** @description Sent by the test endpoint to one webhook alone; no webhook can subscribe to it. */
         WebhookTestEvent: {
@@ -1666,6 +1946,21 @@ export interface operations {
         requestBody?: never;
         responses: never;
     };
+    listWebhookHealth: {
+        parameters: {
+            query?: {
+                /** @description How many items the page has at most. */
+                limit?: number;
+                /** @description `next_cursor` of the page before, with the same filters. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: never;
+    };
     listReplays: {
         parameters: {
             query?: {
@@ -1678,6 +1973,30 @@ export interface operations {
                  * @example whk_01jd6kz5r8e2v9qxm3c7t4b0na
                  */
                 webhook_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: never;
+    };
+    getWebhookStatistics: {
+        parameters: {
+            query?: {
+                /** @description A whole minute; 24 hours before `until` by default. */
+                since?: string;
+                /** @description A whole minute; the end of this minute by default. */
+                until?: string;
+                /** @description At most 1,000 minutes, hours or days (UTC) in one answer. */
+                granularity?: "minute" | "hour" | "day";
+                /**
+                 * @description Id of the webhook.
+                 * @example whk_01jd6kz5r8e2v9qxm3c7t4b0na
+                 */
+                webhook_id?: string;
+                /** @description Splits each minute, hour or day. */
+                group_by?: "webhook" | "event_type" | "error";
             };
             header?: never;
             path?: never;

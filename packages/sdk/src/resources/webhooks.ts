@@ -8,6 +8,8 @@ import type {
   EventTypeEntry,
   ExplainType,
   Explanation,
+  GetWebhookStatistics,
+  ListWebhookHealth,
   ListWebhooks,
   Replay,
   ReplayPreview,
@@ -19,6 +21,9 @@ import type {
   UpdateWebhook,
   VerifySignature,
   Webhook,
+  WebhookHealth,
+  WebhookHealthSummary,
+  WebhookStatistics,
   WebhookWithSecret,
 } from '../types.ts';
 
@@ -57,6 +62,14 @@ export function createWebhooks({ get, list, post, patch, delete: remove }: Opera
     /** Which webhooks would get an event of a type now. Creates nothing. */
     explain: (question: ExplainType, options?: PostOptions) =>
       post<Explanation>('/v1/webhooks/explain', question, options),
+    /** Whether its deliveries arrive, why attempts failed in the last 24 hours, and what to do about it. */
+    health: (id: string, options?: CallOptions) => get<WebhookHealth>(pathOf`/v1/webhooks/${id}/health`, {}, options),
+    /** The health of all webhooks, without causes. */
+    listHealth: (query?: ListWebhookHealth, options?: CallOptions) =>
+      list<WebhookHealthSummary>('/v1/webhooks/health', { ...query }, options),
+    /** Attempts by minute, hour or day, with percentiles of their durations and lags; the last 24 hours by default. */
+    statistics: (query?: GetWebhookStatistics, options?: CallOptions) =>
+      get<WebhookStatistics>('/v1/webhooks/statistics', { ...query }, options),
     /** Lists the event types, each with a JSON Schema and an example of the whole body. */
     listEventTypes: (options?: CallOptions) => list<EventTypeEntry>('/v1/webhooks/event-types', {}, options),
     /** How often and how long deliveries are tried, and how long their history is stored. */

@@ -1,5 +1,6 @@
 export * from './api-keys.ts';
 export * from './areas.ts';
+export * from './attempt-hints.ts';
 export * from './audit.ts';
 export * from './database-reports.ts';
 export * from './deliveries.ts';
@@ -25,4 +26,6 @@ export * from './sending.ts';
 export * from './signature-checks.ts';
 export * from './stats.ts';
 export * from './usage.ts';
+export * from './webhook-health.ts';
+export * from './webhook-statistics.ts';
 export * from './webhooks.ts';

@@ -1,3 +1,4 @@
+export * from './attempt-buckets.ts';
 export * from './audit.ts';
 export * from './body-days.ts';
 export * from './cancel-pending.ts';

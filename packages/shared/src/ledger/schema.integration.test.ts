@@ -28,7 +28,9 @@ it('the view of all attempts has the columns of the table', async () => {
 });
 
 async function columnsInSource(): Promise<string[]> {
-  const files = ['./schema.ts', './usage-tables.ts'].map((file) => readFile(new URL(file, import.meta.url), 'utf8'));
+  const files = ['./schema.ts', './statistics-tables.ts', './usage-tables.ts'].map((file) =>
+    readFile(new URL(file, import.meta.url), 'utf8'),
+  );
   const source = (await Promise.all(files)).join('\n');
   const interfaces = new Map(
     [...source.matchAll(/interface (\w+) \{\n(.*?)\n\}/gs)].map(([, name = '', body = '']) => [name, body] as const),

@@ -1,6 +1,7 @@
 import type { ColumnType, Generated, Insertable, Selectable } from 'kysely';
 import type { AuditAction, AuditChanges, AuditObjectType, DeliveryPolicy, ErasureCounts } from '../contracts/index.ts';
 import type { Uuid } from '../runtime/ids.ts';
+import type { UncountedAttemptsTable, WebhookCountsTable } from './statistics-tables.ts';
 import type { UsageLedgerTable, UsageProgressTable, UsageRequestsTable, UsageWritersTable } from './usage-tables.ts';
 
 /** The database sets this column at insert; no statement updates it. */
@@ -411,6 +412,8 @@ export interface Schema {
   all_attempts: AttemptsTable;
   idempotency_keys: IdempotencyKeysTable;
   audit_log: AuditLogTable;
+  webhook_counts: WebhookCountsTable;
+  uncounted_attempts: UncountedAttemptsTable;
   usage_requests: UsageRequestsTable;
   usage_writers: UsageWritersTable;
   usage_ledger: UsageLedgerTable;

@@ -26,6 +26,8 @@ export const ledgerTables: readonly (keyof Schema)[] = [
   'deliveries',
   'pending_deliveries',
   'attempts',
+  'webhook_counts',
+  'uncounted_attempts',
   'idempotency_keys',
   'audit_log',
   'usage_requests',

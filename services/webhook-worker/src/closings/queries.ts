@@ -58,6 +58,8 @@ const erasingStatements = (id: Uuid) => [
   sql`update webhook_versions set url = '' where (webhook_id, version) in (
     select v.webhook_id, v.version from webhooks w join webhook_versions v on v.webhook_id = w.id
     where w.organization_id = ${id} and v.url <> '' limit ${batchSize})`,
+  sql`delete from webhook_counts where ctid = any (array(
+    select c.ctid from webhooks w join webhook_counts c on c.webhook_id = w.id where w.organization_id = ${id} limit ${batchSize}))`,
   sql`update webhooks set url = '', description = null, secret_sealed = null, previous_secret_sealed = null,
       previous_secret_expires_at = null
     where id in (select id from webhooks where organization_id = ${id} and url <> '' limit ${batchSize})`,

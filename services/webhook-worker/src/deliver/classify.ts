@@ -93,6 +93,8 @@ export function outcomeOf(
     countsForBreaker: !isIgnored && verdict.countsForBreaker,
     deliveryId: lease.deliveryId,
     webhookId: lease.webhookId,
+    eventId: lease.eventId,
+    eventType: lease.eventType,
     round: lease.round,
     attemptId: withUuidTime(newUuid(), startedAt.getTime()),
     number: lease.number,

@@ -18,9 +18,7 @@ const tally = sql`tally as materialized (
       count(*) filter (where o.result <> 'delivered')::int as failed,
       count(*) filter (where o.counts_for_breaker)::int as counting,
       now() + make_interval(secs => max(least(o.open_circuit_s, ${openForSecondsLimit})) filter (where o.open_circuit_s is not null)) as retry_after_until
-    from outcomes o join (
-      select id from inserted union all select delivered_by from updated where delivered_by is not null
-    ) added on added.id = o.attempt_id
+    from outcomes o join added on added.id = o.attempt_id
     where o.counts_for_health group by o.webhook_id
   )`;
 
@@ -77,7 +75,6 @@ const healthResults = sql`health_results as (
   )`;
 
 /**
- * Common table expressions that update the health of a batch's webhooks. The first ones read `outcomes`, `updated` and
- * `inserted`; the last one is `health_results`.
+ * Common table expressions that update the health of a batch's webhooks. The first ones read `outcomes` and `added`; the last one is `health_results`.
  */
 export const healthChanges = sql`${tally}, ${changes}, ${health}, ${healthResults}`;

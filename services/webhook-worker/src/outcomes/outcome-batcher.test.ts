@@ -11,6 +11,8 @@ function outcome(attemptId: string, excerpt: string | null = null): Outcome {
   return {
     deliveryId: `delivery of ${attemptId}`,
     webhookId: 'webhook',
+    eventId: 'event',
+    eventType: 'batch.failed',
     round: 0,
     attemptId,
     number: 1,

@@ -1,9 +1,11 @@
-import type { AttemptError } from '@enterprise-api/shared/contracts';
+import type { AttemptError, EventType } from '@enterprise-api/shared/contracts';
 import type { Uuid } from '@enterprise-api/shared/runtime';
 
 export interface Outcome {
   deliveryId: Uuid;
   webhookId: Uuid;
+  eventId: Uuid;
+  eventType: EventType;
   round: number;
   /** A UUID whose time is `startedAt`. */
   attemptId: Uuid;

@@ -17,7 +17,7 @@ export async function recordOutcomes(db: Database, outcomes: readonly Outcome[])
   const within = sql`between ${from}::uuid and ${to}::uuid`;
   const { rows } = await sql<{ webhook_id: string; failing: boolean; circuit_open: boolean }>`${prepared}
     with ${outcomeRows(outcomes)}, ${bestOutcomes}, ${lockedDeliveries(within)}, ${updatedDeliveries(within)}, ${pendingDeliveries},
-    ${insertedAttempts}, ${healthChanges}
+    ${insertedAttempts}, ${uncountedAttempts}, ${healthChanges}
     select * from health_results`.execute(db);
   return {
     failing: rows.filter((row) => row.failing).map((row) => row.webhook_id),
@@ -27,22 +27,27 @@ export async function recordOutcomes(db: Database, outcomes: readonly Outcome[])
 
 type Value = string | number | boolean | null;
 
+/** `input`: the parameters. A part of them is stored as it is, because building arrays again would cost more. */
 function outcomeRows(outcomes: readonly Outcome[]): RawBuilder<unknown> {
   const column = (pick: (outcome: Outcome) => Value) => outcomes.map(pick);
-  return sql`outcomes as materialized (
-    select * from unnest(
-      ${column((o) => o.deliveryId)}::uuid[], ${column((o) => o.webhookId)}::uuid[], ${column((o) => o.round)}::smallint[],
+  return sql`input as materialized (
+    select ${column((o) => o.deliveryId)}::uuid[] as delivery_ids, ${column((o) => o.webhookId)}::uuid[] as webhook_ids,
+      ${column((o) => (o.number === 1 ? o.eventId : null))}::uuid[] as first_of, ${column((o) => o.eventType)}::text[] as event_types,
+      ${column((o) => o.startedAt.toISOString())}::timestamptz[] as started_at, ${column((o) => o.durationMs)}::int[] as durations,
+      ${column((o) => o.statusCode)}::smallint[] as status_codes, ${column((o) => o.error)}::text[] as errors
+  ), outcomes as materialized (
+    select x.* from input i cross join lateral unnest(
+      i.delivery_ids, i.webhook_ids, ${column((o) => o.round)}::smallint[],
       ${column((o) => o.attemptId)}::uuid[], ${column((o) => o.number)}::smallint[], ${column((o) => o.result)}::text[],
       ${column((o) => o.delayMs / 1000)}::float8[], ${column((o) => (o.openCircuitForMs === null ? null : o.openCircuitForMs / 1000))}::float8[],
       ${column((o) => o.countsForHealth)}::boolean[], ${column((o) => o.countsForBreaker)}::boolean[],
-      ${column((o) => o.manual)}::boolean[], ${column((o) => o.startedAt.toISOString())}::timestamptz[],
-      ${column((o) => o.durationMs)}::int[], ${column((o) => o.statusCode)}::smallint[], ${column((o) => o.error)}::text[],
+      ${column((o) => o.manual)}::boolean[], i.started_at, i.durations, i.status_codes, i.errors,
       ${column((o) => o.errorMessage)}::text[], ${column((o) => o.excerpt)}::text[], ${column((o) => o.webhookVersion)}::int[],
       ${column((o) => o.timings.dns_ms)}::int[], ${column((o) => o.timings.connect_ms)}::int[],
       ${column((o) => o.timings.tls_ms)}::int[], ${column((o) => o.timings.first_byte_ms)}::int[]
-    ) as x(delivery_id, webhook_id, round, attempt_id, number, result, delay_s, open_circuit_s, counts_for_health,
+    ) with ordinality as x(delivery_id, webhook_id, round, attempt_id, number, result, delay_s, open_circuit_s, counts_for_health,
            counts_for_breaker, manual, started_at, duration_ms, status_code, error, error_message, excerpt,
-           webhook_version, dns_ms, connect_ms, tls_ms, first_byte_ms)
+           webhook_version, dns_ms, connect_ms, tls_ms, first_byte_ms, position)
   )`;
 }
 
@@ -126,4 +131,20 @@ const insertedAttempts = sql`inserted as (
     where u.delivered_by is null and l.delivered_by is distinct from o.attempt_id
     order by o.delivery_id, o.attempt_id
     on conflict (delivery_id, id) do nothing returning id
+  )`;
+
+/**
+ * `added`: the attempts that this statement records. Attempts of a batch that was recorded before are not among them.
+ * `uncounted`: one row for the batch, until a worker adds its attempts to the statistics. Statistics leave out attempts
+ * that are not added, and tests.
+ */
+const uncountedAttempts = sql`added as materialized (
+    select id from inserted union all select delivered_by from updated where delivered_by is not null
+  ), uncounted as (
+    insert into uncounted_attempts (webhook_ids, delivery_ids, first_of, event_types, errors, status_codes, started_at,
+      durations, left_out)
+    select webhook_ids, delivery_ids, first_of, event_types, errors, status_codes, started_at, durations, array(
+      select o.position from outcomes o left join locked l on l.delivery_id = o.delivery_id
+      where l.test is not false or o.attempt_id not in (select id from added))
+    from input
   )`;

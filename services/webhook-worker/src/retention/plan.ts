@@ -31,6 +31,7 @@ export async function planRetention(db: Database, periods: RetentionPeriods): Pr
     ...lines,
     describe('event_keys', 'keys of events', historyFrom),
     describe('replays', 'replays that ended', historyFrom),
+    describe('webhook_counts', 'statistics of attempts', historyFrom),
     describe('deleted webhooks', 'webhooks without deliveries that were deleted', historyFrom),
     describe('audit_log', 'rows', now - periods.RETENTION_AUDIT),
   ];

@@ -161,14 +161,26 @@ export async function deleteReplays(db: Database, before: number): Promise<void>
   await sql`delete from replays where created_at < ${new Date(before)}::timestamptz and state <> 'running'`.execute(db);
 }
 
-/** Deletes the rows, versions and health of webhooks that were deleted before a time and have no deliveries left. */
+/** Deletes the statistics of attempts before a time. An index leads to the old rows of each webhook. */
+export async function deleteStatistics(db: Database, before: number): Promise<void> {
+  await sql`
+    delete from webhook_counts where ctid = any (array(
+      select c.ctid from webhooks w cross join unnest(array['minute', 'hour', 'day']) as l (level) cross join lateral (
+        select ctid from webhook_counts
+        where webhook_id = w.id and webhook_counts.level = l.level and start < ${new Date(before)}::timestamptz offset 0) c))`.execute(
+    db,
+  );
+}
+
+/** Deletes the rows, versions, health and statistics of webhooks that were deleted before a time and have no deliveries left. */
 export async function deleteWebhooks(db: Database, before: number): Promise<void> {
   await sql`
     with old as materialized (
       select id from webhooks w where state = 'deleted' and updated_at < ${new Date(before)}::timestamptz
         and not exists (select from deliveries d where d.webhook_id = w.id)),
     versions as (delete from webhook_versions where webhook_id in (select id from old)),
-    health as (delete from webhook_health where webhook_id in (select id from old))
+    health as (delete from webhook_health where webhook_id in (select id from old)),
+    counts as (delete from webhook_counts where webhook_id in (select id from old))
     delete from webhooks where id in (select id from old)`.execute(db);
 }
 

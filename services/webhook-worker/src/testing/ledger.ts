@@ -68,6 +68,8 @@ export function outcomeOf(lease: LeaseRow, values: Partial<Outcome> = {}): Outco
   return {
     deliveryId: lease.id,
     webhookId: lease.webhook_id,
+    eventId: lease.event_id,
+    eventType: lease.event_type,
     round: lease.round,
     attemptId: withUuidTime(newUuid(), startedAt.getTime()),
     number: lease.attempt_count + 1,

@@ -4,6 +4,7 @@ import * as subjects from './2026-11-subjects.ts';
 import * as subjectsInKeys from './2026-11-subjects-in-keys.ts';
 import * as versions from './2026-11-versions.ts';
 import * as versionsOfWebhooks from './2026-11-versions-of-webhooks.ts';
+import * as webhookMinutes from './2026-11-webhook-minutes.ts';
 import * as webhookNotices from './2026-11-webhook-notices.ts';
 import * as webhookReplays from './2026-11-webhook-replays.ts';
 
@@ -17,6 +18,7 @@ export const migrations: Record<string, Migration> = {
   '2026-11-subjects-in-keys': subjectsInKeys,
   '2026-11-versions': versions,
   '2026-11-versions-of-webhooks': versionsOfWebhooks,
+  '2026-11-webhook-minutes': webhookMinutes,
   '2026-11-webhook-notices': webhookNotices,
   '2026-11-webhook-replays': webhookReplays,
 };

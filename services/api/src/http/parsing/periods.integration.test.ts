@@ -33,7 +33,7 @@ async function ask(route: ListedRoute, part: Part, period: Record<string, string
 
 const [early, late] = ['2026-03-01T00:00:00Z', '2026-03-01T02:00:00Z'];
 
-it('deliveries, replays, the audit log, events and usage have a period', () => {
+it('deliveries, replays, the audit log, events, statistics and usage have a period', () => {
   expect(routes.map(({ name }) => name).sort()).toEqual([
     'GET /internal/v1/audit',
     'GET /internal/v1/organizations/{id}/deliveries',
@@ -41,6 +41,7 @@ it('deliveries, replays, the audit log, events and usage have a period', () => {
     'GET /v1/events',
     'GET /v1/usage',
     'GET /v1/webhooks/deliveries',
+    'GET /v1/webhooks/statistics',
     'POST /internal/v1/webhooks/{id}/replay',
     'POST /v1/webhooks/{id}/replay',
   ]);

@@ -1,0 +1,88 @@
+import { type AttemptError, causesShown, pendingCountLimit, type WaitingFor } from '@enterprise-api/shared/contracts';
+import type { Database } from '@enterprise-api/shared/ledger';
+import type { Uuid } from '@enterprise-api/shared/runtime';
+import { sql } from 'kysely';
+import { waitingFor } from '../deliveries/effective-status.ts';
+import { attemptsOf } from './statistics-queries.ts';
+import type { TimeSpan } from './time-spans.ts';
+
+export interface HealthFacts {
+  webhook_id: Uuid;
+  disabled_at: Date | null;
+  circuit: 'closed' | 'open' | 'half_open';
+  open_until: Date | null;
+  /** The attempts of the last 24 hours, and those of the last hour. */
+  day_attempts: number;
+  hour_attempts: number;
+  hour_failed: number;
+  last_success_at: Date | null;
+  last_failure_at: Date | null;
+  pending: number;
+  oldest_pending_at: Date | null;
+  oldest_waiting_for: WaitingFor | null;
+}
+
+const idsOf = (webhookIds: readonly Uuid[]) => sql`select unnest(${webhookIds}::uuid[])`;
+
+/** The audit log says when a webhook was disabled, unless retention has removed the entry. */
+const disabledAt = sql`case when w.state = 'disabled' then coalesce((
+    select created_at from audit_log where object_id = w.id and 'enabled' = any (changed_fields)
+    order by created_at desc limit 1), w.updated_at) end`;
+
+/**
+ * Workers still have to cancel the other pending deliveries of a disabled webhook: they count as canceled. The oldest is
+ * the one of the oldest event among those that are counted.
+ */
+const oldestPending = sql`
+    select *, count(*) over () as pending from (
+      select * from pending_deliveries where webhook_id = w.id and (w.state = 'enabled' or test)
+      limit ${sql.lit(pendingCountLimit)}) p
+    order by delivery_id limit 1`;
+
+/** @param spans the last 24 hours, with a border at `hourAgo` */
+export async function readHealth(
+  db: Database,
+  webhookIds: readonly Uuid[],
+  { spans, hourAgo }: { spans: readonly TimeSpan[]; hourAgo: Date },
+): Promise<HealthFacts[]> {
+  const lately = sql`start >= ${hourAgo}::timestamptz`;
+  const { rows } = await sql<HealthFacts>`
+    with recent as (
+      select webhook_id, sum(attempts)::int as day_attempts, sum(attempts) filter (where ${lately})::int as hour_attempts,
+        sum(attempts) filter (where ${lately} and error <> '')::int as hour_failed,
+        max(last_at) filter (where error = '') as last_success_at, max(last_at) filter (where error <> '') as last_failure_at
+      from (${attemptsOf(idsOf(webhookIds), spans)}) a group by 1
+    )
+    select w.id as webhook_id, ${disabledAt} as disabled_at, h.open_until,
+      case when w.state <> 'enabled' then 'closed' when h.open_until > now() then 'open'
+           when h.openings > 0 then 'half_open' else 'closed' end as circuit,
+      coalesce(r.day_attempts, 0) as day_attempts, coalesce(r.hour_attempts, 0) as hour_attempts,
+      coalesce(r.hour_failed, 0) as hour_failed, greatest(r.last_success_at, l.last_success_at) as last_success_at,
+      greatest(r.last_failure_at, l.last_failure_at) as last_failure_at, coalesce(p.pending, 0)::int as pending,
+      d.created_at as oldest_pending_at, ${waitingFor} as oldest_waiting_for
+    from webhooks w left join webhook_health h on h.webhook_id = w.id left join recent r on r.webhook_id = w.id
+    cross join lateral (
+      select max(last_at) filter (where error = '') as last_success_at, max(last_at) filter (where error <> '') as last_failure_at
+      from webhook_counts where webhook_id = w.id and level = 'day') l
+    left join lateral (${oldestPending}) p on true
+    left join lateral (select * from deliveries where id = p.delivery_id limit 1) d on true
+    where w.id = any (${webhookIds}::uuid[])`.execute(db);
+  return rows;
+}
+
+export interface Cause {
+  error: AttemptError;
+  status_code: number | null;
+  count: number;
+  last_at: Date;
+  delivery_id: Uuid;
+}
+
+export async function listCauses(db: Database, webhookId: Uuid, spans: readonly TimeSpan[]): Promise<Cause[]> {
+  const { rows } = await sql<Cause>`
+    select error, nullif(status_code, 0) as status_code, sum(attempts)::int as count, max(last_at) as last_at,
+      (array_agg(delivery_id order by last_at desc))[1] as delivery_id
+    from (${attemptsOf(idsOf([webhookId]), spans)}) a where error <> ''
+    group by 1, 2 order by 3 desc, 4 desc limit ${causesShown}`.execute(db);
+  return rows;
+}

@@ -1,0 +1,28 @@
+import type { WebhookStatistics } from '@enterprise-api/shared/contracts';
+import { attemptBuckets } from '@enterprise-api/shared/ledger';
+
+/** How many values each bucket has. */
+export type Histogram = number[];
+
+export function emptyHistogram(): Histogram {
+  return attemptBuckets.map(() => 0);
+}
+
+/** @param counts the n-th is of the n-th number in `buckets` */
+export function addCounts(to: Histogram, buckets: readonly number[], counts: readonly number[]): void {
+  for (const [index, bucket] of buckets.entries()) to[bucket] = (to[bucket] ?? 0) + (counts[index] ?? 0);
+}
+
+/** Takes the nearest rank. Null without values. */
+export function percentilesOf(histogram: Histogram): WebhookStatistics['totals']['duration_ms'] {
+  const total = histogram.reduce((sum, count) => sum + count, 0);
+  const valueAt = (percent: number): number | null => {
+    let counted = 0;
+    for (const [bucket, { value }] of attemptBuckets.entries()) {
+      counted += histogram[bucket] ?? 0;
+      if (total > 0 && counted * 100 >= total * percent) return value;
+    }
+    return null;
+  };
+  return { p50: valueAt(50), p95: valueAt(95), p99: valueAt(99) };
+}

@@ -1,0 +1,84 @@
+import {
+  laterThanSince,
+  maxStatisticsBuckets,
+  maxStatisticsEntries,
+  type StatisticsGroup,
+  type WebhookStatistics,
+  type WebhookStatisticsQuery,
+} from '@enterprise-api/shared/contracts';
+import type { Database } from '@enterprise-api/shared/ledger';
+import { type Clock, fromPublicId, toPublicId, type Uuid } from '@enterprise-api/shared/runtime';
+import { invalid, type Problem } from '../http/problem.ts';
+import { addCounts, emptyHistogram, percentilesOf } from './percentiles.ts';
+import { listStatistics, type StatisticsRow } from './statistics-queries.ts';
+import { countUnits, endOfMinute, spansOf } from './time-spans.ts';
+
+const dayMs = 24 * 3_600_000;
+
+export type WebhookStatisticsReader = ReturnType<typeof createWebhookStatistics>;
+
+/** @param clock the database's clock, which also dates attempts */
+export function createWebhookStatistics({ db, clock }: { db: Database; clock: Pick<Clock, 'now'> }) {
+  return {
+    /** Returns 400 if the period is empty or has too many buckets or entries. */
+    read: async (organizationId: Uuid, query: WebhookStatisticsQuery): Promise<WebhookStatistics | Problem> => {
+      const { granularity, group_by: groupBy, webhook_id } = query;
+      // Read before the statement, which sees everything that was recorded until then.
+      const completeUntil = clock.now();
+      const until = query.until?.getTime() ?? endOfMinute(completeUntil);
+      const since = query.since?.getTime() ?? until - dayMs;
+      if (since >= until) return refused('until', laterThanSince);
+      if (countUnits(granularity, since, until) > maxStatisticsBuckets) {
+        return refused('granularity', `must divide the period into at most ${maxStatisticsBuckets} buckets`);
+      }
+      const rows = await listStatistics(db, organizationId, {
+        spans: spansOf(since, until),
+        granularity,
+        webhookId: webhook_id === undefined ? undefined : (fromPublicId('whk', webhook_id) ?? undefined),
+        groupBy,
+        limit: maxStatisticsEntries + 1,
+      });
+      if (rows.length > maxStatisticsEntries) {
+        return refused('group_by', `must produce at most ${maxStatisticsEntries} entries: choose a shorter period`);
+      }
+      return {
+        object: 'webhook_statistics',
+        since: new Date(since).toISOString(),
+        until: new Date(until).toISOString(),
+        granularity,
+        complete_until: new Date(completeUntil).toISOString(),
+        data: rows.map((row) => ({ start: row.start.toISOString(), ...groupOf(row, groupBy), ...sumOf([row]) })),
+        totals: sumOf(rows),
+      };
+    },
+  };
+}
+
+function refused(path: string, message: string): Problem {
+  return invalid([{ location: 'query', path, code: 'invalid_value', message }]);
+}
+
+type Entry = WebhookStatistics['data'][number];
+
+function groupOf({ group }: StatisticsRow, groupBy: StatisticsGroup | undefined) {
+  if (groupBy === 'webhook') return { webhook_id: toPublicId('whk', group) };
+  if (groupBy === 'event_type') return { event_type: group as Exclude<Entry['event_type'], undefined> };
+  return groupBy === 'error' ? { error: group === '' ? null : (group as Exclude<Entry['error'], undefined>) } : {};
+}
+
+function sumOf(rows: readonly StatisticsRow[]): WebhookStatistics['totals'] {
+  const [durations, lags] = [emptyHistogram(), emptyHistogram()];
+  for (const row of rows) {
+    addCounts(durations, row.buckets, row.durations);
+    addCounts(lags, row.buckets, row.lags);
+  }
+  const attempts = durations.reduce((sum, count) => sum + count, 0);
+  const succeeded = rows.reduce((sum, row) => sum + row.succeeded, 0);
+  return {
+    attempts,
+    succeeded,
+    failed: attempts - succeeded,
+    duration_ms: percentilesOf(durations),
+    lag_ms: percentilesOf(lags),
+  };
+}

@@ -1,0 +1,70 @@
+import { attemptsIn, type Database } from '@enterprise-api/shared/ledger';
+import { sql } from 'kysely';
+
+const batchesAtOnce = 200;
+
+/**
+ * Moves attempts from `uncounted_attempts` to the minutes, hours and days in which they started. One statement does
+ * both, so a killed worker loses nothing and counts nothing twice. Of several workers, each takes the rows that no other
+ * has locked. Waits until the oldest row is some seconds old, so that many workers do not count more often than one.
+ *
+ * @returns whether more rows may be left
+ */
+export async function countAttempts(db: Database, { olderThanMs }: { olderThanMs: number }): Promise<boolean> {
+  return db.transaction().execute(async (trx) => {
+    // The planner does not know how many attempts are equal, and would sort all of them.
+    await sql`select set_config('enable_sort', 'off', true)`.execute(trx);
+    const { rows } = await sql<{ batches: number }>`
+      with taken as (
+        delete from uncounted_attempts where ctid = any (array(
+          select ctid from uncounted_attempts
+          where exists (select from uncounted_attempts
+            where recorded_at <= clock_timestamp() - make_interval(secs => ${olderThanMs / 1000}))
+          limit ${batchesAtOnce} for update skip locked))
+        returning *
+      ), ${cells}, ${counted}
+      select count(*)::int as batches from taken`.execute(trx);
+    return rows[0]?.batches === batchesAtOnce;
+  });
+}
+
+/**
+ * `cells`: counts equal attempts of a minute. `parts`: the cells by bucket. `kinds`: the same for each level. Each reads
+ * fewer rows than the one before. Leaves out webhooks that no longer exist.
+ */
+const cells = sql`cells as (
+    select webhook_id, date_bin('1 minute', started_at, '2000-01-01 00:00Z') as minute, event_type, error, status_code,
+      duration, lag, count(*) as n, max(started_at) as last_at,
+      max(case when delivery_id is not null then to_char(started_at, 'YYYYMMDDHH24MISSMS') || delivery_id end) as last_failure
+    from (${attemptsIn(sql`taken`)}) a
+    group by 1, 2, 3, 4, 5, 6, 7
+  ), parts as (
+    select webhook_id, minute, event_type, error, status_code, bucket, sum(durations) as durations, sum(lags) as lags,
+      max(last_at) as last_at, max(last_failure) as last_failure
+    from cells cross join lateral (values (duration, n, 0), (lag, 0, n)) as b (bucket, durations, lags)
+    where bucket is not null group by 1, 2, 3, 4, 5, 6
+  ), kinds as (
+    select webhook_id, level, date_trunc(level, minute, 'UTC') as start, event_type, error, status_code, bucket,
+      sum(durations)::int as durations, sum(lags)::int as lags, max(last_at) as last_at, max(last_failure) as last_failure
+    from parts cross join unnest(array['minute', 'hour', 'day']) as level
+    where exists (select from webhooks w join organizations o on o.id = w.organization_id
+      where w.id = webhook_id and o.state <> 'closed')
+    group by 1, 2, 3, 4, 5, 6, 7
+  )`;
+
+/** `counted`: adds the cells to the rows, which it locks in the order of their keys. */
+const counted = sql`counted as (
+    insert into webhook_counts as c (webhook_id, level, start, event_type, error, status_code, buckets, durations, lags,
+      last_at, last_delivery_id)
+    select webhook_id, level, start, event_type, error, status_code, array_agg(bucket), array_agg(durations), array_agg(lags),
+      max(last_at), right(max(last_failure), 36)::uuid
+    from kinds group by 1, 2, 3, 4, 5, 6 order by 1, 2, 3, 4, 5, 6
+    on conflict (webhook_id, level, start, event_type, error, status_code) do update set
+      (buckets, durations, lags) = (
+        select array_agg(bucket), array_agg(durations), array_agg(lags) from (
+          select bucket, sum(durations)::int as durations, sum(lags)::int as lags
+          from unnest(c.buckets || excluded.buckets, c.durations || excluded.durations, c.lags || excluded.lags)
+            as b (bucket, durations, lags) group by bucket) b),
+      last_at = greatest(c.last_at, excluded.last_at),
+      last_delivery_id = case when excluded.last_at >= c.last_at then excluded.last_delivery_id else c.last_delivery_id end
+  )`;
