@@ -201,6 +201,10 @@ function createObjects(api: TestApi, keyOf: ReturnType<typeof createKeys>) {
       const body = { organization_id: organizationId, subject: 'con_1' };
       return (await api.internal('post', '/internal/v1/erasures').send(body).expect(202)).body.id;
     }
+    if (kind === 'evt') {
+      const [written] = await insertEvents(api.db, [testEvent(organizationId)]);
+      return toPublicId('evt', written?.id as string);
+    }
     if (kind === 'key') return (await api.createKey({ organizationId })).id;
     const body = JSON.stringify({ url: 'https://hooks.example.com/in', events: ['*'] });
     const headers = { Authorization: `Bearer ${key}`, 'X-Forwarded-For': home, 'Content-Type': 'application/json' };
@@ -210,10 +214,6 @@ function createObjects(api: TestApi, keyOf: ReturnType<typeof createKeys>) {
       const replayed = `${api.publicUrl}/v1/webhooks/${webhook.body.id}/replay`;
       const since = JSON.stringify({ since: '2026-11-21T07:00:00Z' });
       return (await sendRequest({ method: 'POST', url: replayed, headers, body: since })).body.id;
-    }
-    if (kind === 'evt') {
-      const [written] = await insertEvents(api.db, [testEvent(organizationId)]);
-      return toPublicId('evt', written?.id as string);
     }
     if (kind !== 'dlv')
       throw new Error(`testing/route-cases.ts cannot make an object of the kind ${kind}: add it there.`);
