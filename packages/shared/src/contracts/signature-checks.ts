@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isExactNumber } from './json.ts';
 import { exampleId, publicIdSchema } from './primitives.ts';
 
 const causes = [
@@ -32,12 +33,22 @@ const computations = [
 ] as const;
 export type SignatureComputation = (typeof computations)[number];
 
+const headersSchema = z.record(z.string(), z.union([z.string(), z.array(z.string())]));
+
+/** `z.record` would take a number that is kept as text, and drop a field named `__proto__`. */
+function isRecord(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !isExactNumber(value) && !Object.hasOwn(value, '__proto__');
+}
+
 /** POST /v1/webhooks/{id}/verify-signature. */
 export const verifySignatureSchema = z
   .strictObject({
     headers: z
-      .record(z.string(), z.union([z.string(), z.array(z.string())]))
-      .describe('The headers as your receiver got them, with names in any case.'),
+      .preprocess((value) => (isRecord(value) ? value : null), headersSchema)
+      .meta({
+        description: 'The headers as your receiver got them, with names in any case.',
+        jsonSchema: { ...z.toJSONSchema(headersSchema), $schema: undefined },
+      }),
     body: z.string().optional().describe('The body that your code verifies, as text.'),
     body_base64: z
       .base64()
