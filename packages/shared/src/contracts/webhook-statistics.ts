@@ -12,7 +12,7 @@ export type StatisticsGroup = (typeof statisticsGroups)[number];
 /** The maximum number of minutes, hours or days in one answer, including empty ones. */
 export const maxStatisticsBuckets = 1_000;
 /** The maximum number of `data` entries in one answer. A group has an entry in each bucket. */
-export const maxStatisticsEntries = 10_000;
+export const maxStatisticsEntries = 100_000;
 
 const wholeMinuteSchema = instantSchema.refine((date) => date.getTime() % 60_000 === 0, 'must be a whole minute');
 

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import { dayMs, startOfDay, uuidAtTime } from './partitions.ts';
+import { dayMs, startOfDay, startOfMonth, uuidAtTime } from './partitions.ts';
 
 /**
  * Limits a lookup of bodies to certain UTC days. The statement's text contains the days, so that even a cached plan
@@ -30,3 +30,16 @@ const withinDays =
   (from: number, until: number): BodyDays['within'] =>
   (column) =>
     sql`${column} >= ${sql.lit(uuidAtTime(from))}::uuid and ${column} < ${sql.lit(uuidAtTime(until))}::uuid`;
+
+const recentMs = 3 * dayMs;
+
+/**
+ * As {@link daysBetween}, for ids of a table with a partition per month. A statement that locks rows needs such bounds:
+ * PostgreSQL 18 loses all later rows of a cached plan that waited for a row, if parameters exclude partitions.
+ */
+export function monthsBetween(from: number, to: number, now = Date.now()): BodyDays {
+  const [first, end] = [startOfMonth(now - recentMs), startOfMonth(now + dayMs, 1)];
+  return from >= first && to < end
+    ? { within: withinDays(first, end), areRecent: true }
+    : { within: withinDays(startOfMonth(from), startOfMonth(to, 1)), areRecent: false };
+}

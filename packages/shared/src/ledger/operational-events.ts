@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { EventType } from '../contracts/index.ts';
-import type { Uuid } from '../runtime/ids.ts';
+import { newUuid, type Uuid } from '../runtime/ids.ts';
 import type { Database, DatabaseTransaction } from './database.ts';
 
 export interface OperationalEvent {
@@ -65,38 +65,50 @@ const exists = (
     and e.key = operational_key(${sql.ref(organization)}, ${type}, ${sql.ref(object)}, ${transition}))`;
 
 /** Keeps the events of moments that are past from being written, because the expiry was just set. */
-export async function skipPastExpiry(trx: DatabaseTransaction, keyId: Uuid, eventId: Uuid): Promise<void> {
+export async function skipPastExpiry(trx: DatabaseTransaction, keyId: Uuid): Promise<void> {
   await sql`
     insert into event_keys (organization_id, key, event_id, event_type)
-    select k.organization_id, operational_key(k.organization_id, t.type, k.id, ${keyTransition}), ${eventId}::uuid, t.type
+    select k.organization_id, operational_key(k.organization_id, t.type, k.id, ${keyTransition}), ${newUuid()}::uuid, t.type
     from api_keys k cross join ${keyMoments}
     where k.id = ${keyId} and t.type = 'api_key.expiring' and k.expires_at - t.before <= clock_timestamp()
     on conflict do nothing`.execute(trx);
 }
 
-/** Writes the events about keys that expire or have expired. */
-export async function noteExpiringKeys(db: Database): Promise<void> {
-  await sql`
+/** A sweep that has more to write runs again. One statement for all would take too long, and hold its locks. */
+const writtenAtOnce = 500;
+
+const newestWith = (status: 'pending' | 'failed') =>
+  sql`webhook_id = due.id and status = ${sql.lit(status)} and last_error is not null order by created_at desc limit 1`;
+
+/**
+ * Writes events about keys that expire or have expired.
+ *
+ * @returns whether there may be more to write, as {@link noteFailingWebhooks}
+ */
+export async function noteExpiringKeys(db: Database): Promise<boolean> {
+  const { rows } = await sql`
     select operational_event(k.organization_id, t.type, k.id, ${keyTransition},
       jsonb_build_object('expires_at', rfc3339(k.expires_at)))
     from api_keys k cross join ${keyMoments}
     where k.revoked_at is null and k.expires_at > clock_timestamp() - interval '1 day'
       and k.expires_at <= clock_timestamp() + interval '7 days' and ${ofLastDay(sql`k.expires_at - t.before`)}
       and (t.type = 'api_key.expired' or k.expires_at > clock_timestamp())
-      and not ${exists('k.organization_id', sql`t.type`, 'k.id', keyTransition)}`.execute(db);
+      and not ${exists('k.organization_id', sql`t.type`, 'k.id', keyTransition)}
+    limit ${writtenAtOnce}`.execute(db);
+  return rows.length === writtenAtOnce;
 }
 
 /**
- * Writes the events about failing webhooks. Locks their health, because a success that is being recorded would end the
+ * Writes events about failing webhooks. Locks their health, because a success that is being recorded would end the
  * failure.
  */
 export async function noteFailingWebhooks(
   db: Database,
   { afterDays, failedAttempts }: { afterDays: number; failedAttempts: number },
-): Promise<void> {
+): Promise<boolean> {
   const transition = sql`rfc3339(h.first_failure_at) || ' ' || t.after`;
   const disableAt = sql`h.first_failure_at + make_interval(days => ${afterDays})`;
-  await sql`
+  const { rows } = await sql`
     with due as materialized (
       select w.id, w.organization_id, h.first_failure_at, h.failed_attempts, ${transition} as transition,
         case when h.failed_attempts >= ${failedAttempts} then rfc3339(${disableAt}) end as disable_at
@@ -104,12 +116,14 @@ export async function noteFailingWebhooks(
       cross join (values (interval '1 day', 1), (make_interval(days => ${afterDays} - 1), ${failedAttempts}::int)) as t (after, attempts)
       where w.state = 'enabled' and h.failed_attempts >= t.attempts and ${ofLastDay(sql`h.first_failure_at + t.after`)}
         and not ${exists('w.organization_id', sql`'webhook.failing'`, 'w.id', transition)}
-      for update of h skip locked
+      limit ${writtenAtOnce} for update of h skip locked
     )
     select operational_event(organization_id, 'webhook.failing', id, transition, jsonb_build_object(
-      'cause', (select last_error from deliveries where webhook_id = due.id and status in ('pending', 'failed')
-        and last_error is not null order by created_at desc limit 1),
+      'cause', (select last_error from (
+        (select last_error, created_at from deliveries where ${newestWith('pending')}) union all
+        (select last_error, created_at from deliveries where ${newestWith('failed')})) d order by created_at desc limit 1),
       'count', failed_attempts, 'failing_since', rfc3339(first_failure_at), 'disable_at', disable_at)) from due`.execute(
     db,
   );
+  return rows.length === writtenAtOnce;
 }

@@ -89,7 +89,7 @@ export function createApiKeyService({ db, cursors }: { db: Database; cursors: Cu
         const isOtherList = ip_allowlist !== undefined && String(ip_allowlist) !== String(before.ip_allowlist);
         const changes = { ...input, ip_allowlist, ...(isOtherList && noOutsideUses) };
         const shown = present(await updateKey(trx, id, changes));
-        await skipPastExpiry(trx, id, newUuid());
+        if (String(shown.expires_at) !== String(present(before).expires_at)) await skipPastExpiry(trx, id);
         const fields = fieldChanges(present(before), shown, auditedFields);
         const organizationId = before.organization_id;
         await changed({ action: 'api_key.updated', objectId: id, organizationId, ...fields });
@@ -116,7 +116,7 @@ function createKey(transact: Transact, organizationId: Uuid, input: CreateApiKey
       expires_at: input.expires_at ?? null,
     });
     const shown = present(row);
-    await skipPastExpiry(trx, row.id, newUuid());
+    await skipPastExpiry(trx, row.id);
     const given = { ...shown, ip_allowlist_mode: input.ip_allowlist_mode };
     const fields = fieldChanges(null, given, auditedFields);
     await changed({ action: 'api_key.created', objectId: row.id, organizationId, ...fields });

@@ -123,7 +123,7 @@ const toleranceSeconds = 300;
 /** 0 if no attempt is known. */
 function skewSeconds({ headers }: ReceivedRequest, attemptTimesMs: readonly number[]): number {
   const timestamp = Number(headers.get('webhook-timestamp'));
-  const distances = attemptTimesMs.map((timeMs) => Math.abs(Math.round(timestamp - timeMs / 1_000)));
+  const distances = attemptTimesMs.map((timeMs) => Math.abs(timestamp - Math.floor(timeMs / 1_000)));
   return distances.length === 0 ? 0 : Math.min(...distances);
 }
 

@@ -13,7 +13,8 @@ import { presentWebhook } from './present.ts';
 import { findWebhook, listWebhooks, type WebhookRow } from './queries.ts';
 import { endOfMinute, spansOf } from './time-spans.ts';
 
-const hourMs = 3_600_000;
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
 const failuresOfFailing = 3;
 const degradedShare = 0.05;
 
@@ -57,11 +58,13 @@ export function createWebhookHealth({ db, clock, cursors }: WebhookHealthOptions
   };
 }
 
-/** Whole minutes, with a border one hour before the end. */
+/** Whole minutes, at least the last 24 hours, with a border one hour before. */
 function lastDayOf(now: number) {
   const until = endOfMinute(now);
-  const hourAgo = until - hourMs;
-  return { spans: [...spansOf(until - 24 * hourMs, hourAgo), ...spansOf(hourAgo, until)], hourAgo: new Date(hourAgo) };
+  const startOfMinute = until - minuteMs;
+  const hourAgo = startOfMinute - hourMs;
+  const spans = [...spansOf(startOfMinute - 24 * hourMs, hourAgo), ...spansOf(hourAgo, until)];
+  return { spans, hourAgo: new Date(hourAgo) };
 }
 
 function present(row: WebhookRow, facts: HealthFacts): WebhookHealthSummary {

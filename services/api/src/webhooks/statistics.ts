@@ -32,7 +32,7 @@ export function createWebhookStatistics({ db, clock }: { db: Database; clock: Pi
         return refused('granularity', `must divide the period into at most ${maxStatisticsBuckets} buckets`);
       }
       const rows = await listStatistics(db, organizationId, {
-        spans: spansOf(since, until),
+        spans: spansOf(since, until, granularity),
         granularity,
         webhookId: webhook_id === undefined ? undefined : (fromPublicId('whk', webhook_id) ?? undefined),
         groupBy,

@@ -21,6 +21,13 @@ it('cover a period of whole minutes once, by whole minutes, hours and days', () 
   );
 });
 
+it('are no coarser than asked, because a bucket must not contain others', () => {
+  const twoDays = 2 * lengths.day;
+  expect(spansOf(0, twoDays).map(({ level }) => level)).toEqual(['day']);
+  expect(spansOf(0, twoDays, 'hour').map(({ level }) => level)).toEqual(['hour']);
+  expect(spansOf(0, twoDays, 'minute').map(({ level }) => level)).toEqual(['minute']);
+});
+
 it('counts the units that a period touches', () => {
   expect(countUnits('hour', 60_000, 3_600_000)).toBe(1);
   expect(countUnits('hour', 60_000, 3_660_000)).toBe(2);

@@ -9,7 +9,7 @@ export interface TimeSpan {
   until: Date;
 }
 
-/** Covers a period of whole minutes by its whole days, hours and minutes, in order. */
+/** Covers a period of whole minutes in order, by units of at most `level`. */
 export function spansOf(since: number, until: number, level: StatisticsGranularity = 'day'): TimeSpan[] {
   if (since >= until) return [];
   const length = lengthMs[level];

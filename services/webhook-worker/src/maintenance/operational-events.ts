@@ -3,13 +3,13 @@ import { type Database, noteExpiringKeys, noteFailingWebhooks } from '@enterpris
 import { createLoop, type Loop } from '@enterprise-api/shared/runtime';
 
 const everyMs = 60_000;
+const moreAfterMs = 1_000;
 
 /** Emits the events that only time causes. Every process does so once a minute; each event exists once. */
 export function createOperationalEvents(db: Database, onError: (error: unknown) => void): Loop {
   const run = async () => {
-    await noteFailingWebhooks(db, failingPolicy);
-    await noteExpiringKeys(db);
-    return everyMs;
+    const hasMore = [await noteFailingWebhooks(db, failingPolicy), await noteExpiringKeys(db)];
+    return hasMore.includes(true) ? moreAfterMs : everyMs;
   };
   return createLoop({ onError, delayAfterErrorMs: everyMs, run });
 }

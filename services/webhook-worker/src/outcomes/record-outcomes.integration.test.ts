@@ -1,4 +1,4 @@
-import { countInvariantViolations, type Database } from '@enterprise-api/shared/ledger';
+import { countInvariantViolations, createDatabase, type Database } from '@enterprise-api/shared/ledger';
 import { openTestDatabase, untilLockWait } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
@@ -8,10 +8,11 @@ import type { Outcome } from './outcome.ts';
 import { recordOutcomes } from './record-outcomes.ts';
 
 let db: Database;
+let url: string;
 let close: () => Promise<void>;
 
 beforeAll(async () => {
-  ({ db, close } = await openTestDatabase());
+  ({ db, url, close } = await openTestDatabase());
 });
 afterAll(() => close());
 
@@ -20,7 +21,35 @@ async function leaseOne(maxAttempts = 3): Promise<LeaseRow> {
   return leases[0] as LeaseRow;
 }
 
+/** PostgreSQL uses a cached plan from the sixth run on. */
+async function withCachedPlan(use: (one: Database) => Promise<void>): Promise<void> {
+  const one = createDatabase({ url, applicationName: 'test', poolSize: 1 });
+  const { leases } = await leaseDeliveries(db, 10);
+  for (const lease of leases) await recordOutcomes(one, [outcomeOf(lease, { result: 'delivered' })]);
+  await use(one);
+  await one.destroy();
+}
+
 describe('an outcome', () => {
+  it('counts, with all others of its batch, after it waited for a change of its delivery', async () => {
+    await withCachedPlan(async (one) => {
+      const { leases } = await leaseDeliveries(db, 3);
+      const change = await db.startTransaction().execute();
+      const canceled = { status: 'canceled' as const, completed_at: new Date() };
+      const first = leases[0]?.id ?? '';
+      await change.updateTable('deliveries').set(canceled).where('id', '=', first).execute();
+      await change.deleteFrom('pending_deliveries').where('delivery_id', '=', first).execute();
+      const recorded = recordOutcomes(
+        one,
+        leases.map((lease) => outcomeOf(lease, { result: 'delivered' })),
+      );
+      await untilLockWait(db);
+      await change.commit().execute();
+      await recorded;
+      for (const { id } of leases) expect(await findDelivery(db, id)).toMatchObject({ status: 'succeeded' });
+    });
+  });
+
   it('completes a delivered delivery', async () => {
     const lease = await leaseOne();
     await recordOutcomes(db, [outcomeOf(lease, { result: 'delivered' })]);

@@ -1,5 +1,5 @@
-import { canceledReasonOf, type Database, prepared } from '@enterprise-api/shared/ledger';
-import { rangeOf } from '@enterprise-api/shared/runtime';
+import { type BodyDays, canceledReasonOf, type Database, monthsBetween, prepared } from '@enterprise-api/shared/ledger';
+import { rangeOf, uuidTimeMs } from '@enterprise-api/shared/runtime';
 import { type RawBuilder, sql } from 'kysely';
 import { healthChanges } from './health-changes.ts';
 import type { Outcome, Recorded } from './outcome.ts';
@@ -14,8 +14,12 @@ import type { Outcome, Recorded } from './outcome.ts';
  */
 export async function recordOutcomes(db: Database, outcomes: readonly Outcome[]): Promise<Recorded> {
   const { from, to } = rangeOf(outcomes.map(({ deliveryId }) => deliveryId));
-  const within = sql`between ${from}::uuid and ${to}::uuid`;
-  const { rows } = await sql<{ webhook_id: string; failing: boolean; circuit_open: boolean }>`${prepared}
+  const { within, areRecent } = monthsBetween(uuidTimeMs(from), uuidTimeMs(to));
+  const { rows } = await sql<{
+    webhook_id: string;
+    failing: boolean;
+    circuit_open: boolean;
+  }>`${areRecent ? prepared : sql``}
     with ${outcomeRows(outcomes)}, ${bestOutcomes}, ${lockedDeliveries(within)}, ${updatedDeliveries(within)}, ${pendingDeliveries},
     ${insertedAttempts}, ${uncountedAttempts}, ${healthChanges}
     select * from health_results`.execute(db);
@@ -66,12 +70,12 @@ const bestOutcomes = sql`best as materialized (
  * Here and in `written`, PostgreSQL looks up each delivery by its id. A join that was planned on an empty table would
  * read every delivery between the batch's lowest and highest id.
  */
-const lockedDeliveries = (within: RawBuilder<unknown>) => sql`locked as materialized (
+const lockedDeliveries = (within: BodyDays['within']) => sql`locked as materialized (
     select b.*, d.attempt_count, d.max_attempts, d.test, d.delivered_by, d.erased,
       d.round = b.round and d.status <> 'succeeded'
         and (b.result = 'delivered' or (d.status = 'pending' and d.attempt_count < b.number)) as counts
     from best b cross join lateral (
-      select * from deliveries where id = b.delivery_id and id ${within} limit 1 for update) d
+      select * from deliveries where id = b.delivery_id and ${within(sql`id`)} limit 1 for update) d
   )`;
 
 const canceledReason = canceledReasonOf('w');
@@ -81,7 +85,7 @@ const canceledReason = canceledReasonOf('w');
  * statement writes this row anyway. If the webhook was disabled or deleted, a success still counts. Any other outcome
  * cancels the delivery, unless it is a test of a disabled webhook.
  */
-const updatedDeliveries = (within: RawBuilder<unknown>) => sql`counted as materialized (
+const updatedDeliveries = (within: BodyDays['within']) => sql`counted as materialized (
     select l.*, s.status, case when s.status = 'canceled' then ${canceledReason} end as canceled_reason from locked l join webhooks w on w.id = l.webhook_id
     cross join lateral (select case when l.result = 'delivered' then 'succeeded'
         when w.state = 'deleted' or (w.state = 'disabled' and not l.test) then 'canceled'
@@ -94,7 +98,7 @@ const updatedDeliveries = (within: RawBuilder<unknown>) => sql`counted as materi
         case when c.status <> 'pending' then now() end, c.canceled_reason, ${ifSucceeded('attempt_id', 'webhook_version')},
         case when c.status = 'succeeded' and not c.erased then c.excerpt end, ${ifSucceeded('dns_ms', 'connect_ms', 'tls_ms', 'first_byte_ms')}
       from counted c where c.delivery_id = d.id limit 1)
-    where d.id = any (array(select delivery_id from counted)) and d.id ${within}
+    where d.id = any (array(select delivery_id from counted)) and ${within(sql`d.id`)}
     returning d.id, d.status, d.attempt_count, d.delivered_by
   ), updated as materialized (
     select d.*, c.attempt_id, c.delay_s from written d join counted c on c.delivery_id = d.id

@@ -94,7 +94,8 @@ async function createRecoveryFunction(db: Kysely<unknown>): Promise<void> {
       organization uuid := (select organization_id from webhooks where id = webhook);
     begin
       if exists (select from event_keys where organization_id = organization
-        and key = operational_key(organization, 'webhook.failing', webhook, rfc3339(failing_since) || ' 1 day')) then
+        and key = any (array[operational_key(organization, 'webhook.failing', webhook, rfc3339(failing_since) || ' 1 day'),
+          operational_key(organization, 'webhook.failing', webhook, rfc3339(failing_since) || ' 4 days')])) then
         perform operational_event(organization, 'webhook.recovered', webhook, rfc3339(failing_since),
           jsonb_build_object('cause', 'succeeded', 'recovered_at', rfc3339(clock_timestamp())));
       end if;
