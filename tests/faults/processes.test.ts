@@ -13,6 +13,7 @@ describe.each(queueBackends())('queued on $name', (backend) => {
     campaigns.R13,
     campaigns.R18,
     campaigns.R19,
+    campaigns.R21,
   ])('$promise: $what', async ({ short }) => {
     await using resources = new AsyncDisposableStack();
     const store = resources.adopt(await backend.start(), ({ close }) => close());

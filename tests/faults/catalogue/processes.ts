@@ -1,6 +1,7 @@
 import { killApis } from '../api-killed.ts';
 import { replaceApisBehindIngress } from '../behind-ingress.ts';
 import { poison } from '../poison.ts';
+import { liveRandomly } from '../random-histories.ts';
 import { killRetention } from '../retention-killed.ts';
 import { restartInTurn } from '../rolling-restart.ts';
 import { emitTheSame } from '../same-event.ts';
@@ -119,5 +120,12 @@ export const processes = {
         emissionsPerSecond: 20,
         settleWithinMs: minutes(5),
       }),
+  },
+  R21: {
+    promise: 'R21',
+    what: 'random changes, replays, erasures and kills; every event must be explained, counted and delivered',
+    backends: 'both',
+    short: (stores) => liveRandomly(stores, { steps: 120, seed: Date.now(), settleWithinMs: minutes(2) }),
+    full: (stores) => liveRandomly(stores, { steps: 2_000, seed: Date.now(), settleWithinMs: minutes(5) }),
   },
 } as const satisfies Record<string, Campaign>;

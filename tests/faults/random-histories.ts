@@ -1,0 +1,253 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { countInvariantViolations } from '@enterprise-api/shared/ledger';
+import { fromPublicId, toPublicId } from '@enterprise-api/shared/runtime';
+import {
+  type ApiClient,
+  type ApiListeners,
+  createApiClient,
+  type HttpAnswer,
+  startFleet,
+  until,
+} from '@enterprise-api/testkit';
+import { Redis } from 'ioredis';
+import { sql } from 'kysely';
+import { seededRandom } from '../../bench/stage/random.ts';
+import { type Finding, untilSettled } from './finding.ts';
+import { apiEvent } from './load.ts';
+import { type FaultStage, openFaultStage, quickLeases, type Stores } from './stage.ts';
+
+/** R21: random histories of one organization, compared with a model of what each webhook should have got. */
+export interface RandomHistories {
+  steps: number;
+  seed: number;
+  settleWithinMs: number;
+}
+
+const types = ['consultation.completed', 'consultation.failed'] as const;
+const subscriptions = [['*'], ['consultation.completed'], ['consultation.failed']];
+/** A fan-out reads the webhooks before it notes its time, and clocks round to milliseconds. */
+const fanOutMs = 5_000;
+
+interface Configuration {
+  /** When the change was sent, and when its answer came. */
+  sentAt: number;
+  answeredAt: number;
+  enabled: boolean;
+  events: readonly string[];
+}
+
+interface ModelWebhook {
+  id: string;
+  changes: Configuration[];
+  /** Events that it skipped may have got deliveries later. */
+  replayedSkipped: boolean;
+}
+
+interface ModelEvent {
+  id: string;
+  type: string;
+  erased: boolean;
+}
+
+export async function liveRandomly(stores: Stores, size: RandomHistories): Promise<Finding> {
+  const random = seededRandom(size.seed);
+  const pick = <Item>(items: readonly Item[]) => items[Math.floor(random() * items.length)] as Item;
+  await using stage = await openFaultStage(stores, { ...quickLeases, WEBHOOK_RETRY_SCHEDULE: '200ms,200ms' });
+  stage.requests.respond(({ path }) => ({ status: path === '/flaky' && random() < 0.3 ? 500 : 200 }));
+  await using apis = await startFleet(2, () => stage.startApi());
+  await using workers = await startFleet(2, () => stage.startWorker());
+  const redis = stores.redisUrl === undefined ? undefined : new Redis(stores.redisUrl);
+  const { organizationId, ask } = await openAccount(() => apis.members[0] as ApiListeners);
+  const webhooks: ModelWebhook[] = [];
+  for (const path of ['/hook', '/flaky', '/other']) {
+    const { id } = await created(ask, stage.url(path), ['*']);
+    webhooks.push({
+      id,
+      changes: [{ sentAt: 0, answeredAt: 0, enabled: true, events: ['*'] }],
+      replayedSkipped: false,
+    });
+  }
+  await created(ask, stage.url('/operational'), ['replay.finished', 'webhook.disabled', 'webhook.recovered']);
+  const events: ModelEvent[] = [];
+
+  const change = async (fields: Partial<Pick<Configuration, 'enabled' | 'events'>>) => {
+    const webhook = pick(webhooks);
+    const sentAt = Date.now();
+    await ask((client) => client.call('PATCH', `/v1/webhooks/${webhook.id}`, fields), [200]);
+    const last = webhook.changes.at(-1) as Configuration;
+    webhook.changes.push({ ...last, ...fields, sentAt, answeredAt: Date.now() });
+  };
+  const emit = async () => {
+    const type = pick(types);
+    const event = { ...apiEvent(fromPublicId('org', organizationId) ?? '', `event-${events.length}`), type };
+    const { body } = await ask((client) => client.emit([event]), [202]);
+    events.push({ id: body.data[0].id, type, erased: false });
+  };
+  const replay = async () => {
+    const webhook = pick(webhooks);
+    const status = pick([['failed', 'canceled'], ['succeeded'], ['skipped']]);
+    webhook.replayedSkipped ||= status.includes('skipped');
+    const request = { since: new Date(Date.now() - 3_600_000).toISOString(), status, rate_per_second: 20 };
+    const path = `/v1/webhooks/${webhook.id}/replay`;
+    await ask((client) => client.call('POST', path, request), [202, 409]);
+  };
+  const cancel = async () => {
+    const { body } = await ask((client) => client.call('GET', '/v1/webhooks/replays'), [200]);
+    const running = body.data.find(({ state }: { state: string }) => state === 'running');
+    if (running !== undefined)
+      await ask((client) => client.call('POST', `/v1/webhooks/replays/${running.id}/cancel`), [200]);
+  };
+  const erase = async () => {
+    const event = pick(events);
+    event.erased = true;
+    const erasure = { organization_id: organizationId, event_ids: [event.id] };
+    await ask((client) => client.internal('POST', '/internal/v1/erasures', erasure), [202]);
+  };
+  const kill = async () => {
+    await Promise.all([apis.crash(0), workers.crash(random() < 0.5 ? 0 : 1), redis?.flushdb()]);
+  };
+  const steps: [share: number, step: () => Promise<void>][] = [
+    [0.6, emit],
+    [0.72, () => change({ events: pick(subscriptions) })],
+    [0.84, () => change({ enabled: random() < 0.6 })],
+    [0.9, replay],
+    [0.93, cancel],
+    [0.97, erase],
+    [1, kill],
+  ];
+  await emit();
+  for (let count = 0; count < size.steps; count += 1) {
+    const place = random();
+    await steps.find(([share]) => place < share)?.[1]();
+    await pause(random() * 20);
+  }
+  redis?.disconnect();
+  await untilSettled(stage, 0, size.settleWithinMs);
+  await untilReplaysEnd(stage, size.settleWithinMs);
+  await untilSettled(stage, 0, size.settleWithinMs);
+
+  const wrong: string[] = [];
+  let certain = 0;
+  for (const event of events) {
+    const { body } = await ask((client) => client.call('GET', `/v1/events/${event.id}/explain`), [200]);
+    const explained = new Map<string, Explained>(body.data.map((each: Explained) => [each.webhook_id, each]));
+    for (const webhook of webhooks) {
+      const explanation = explained.get(webhook.id);
+      certain += explanation?.certain ? 1 : 0;
+      const problem = judge(webhook, event, Date.parse(body.fanned_out_at), explanation);
+      if (problem !== undefined) wrong.push(`${event.id} at ${webhook.id}: ${problem}`);
+    }
+  }
+  const statistics = await statisticsProblems(stage, ask);
+  const notices = await repeatedNotices(stage);
+  const violations = await countInvariantViolations(stage.db, 1_000_000);
+  await Promise.all([apis.stop(), workers.stop()]);
+  const lost = wrong.filter((problem) => problem.endsWith('lost')).length;
+  const checks: Record<string, boolean> = {
+    [`seed ${size.seed}: ${wrong.slice(0, 5).join('; ')}`]: wrong.length === 0,
+    [`only ${certain} certain explanations`]: certain > events.length,
+    [statistics ?? 'statistics']: statistics === undefined,
+    [`operational events: ${notices.join('; ')}`]: notices.length === 0,
+    [`${violations} rows break the invariant`]: violations === 0,
+  };
+  return {
+    lost,
+    duplicates: stage.requests.duplicates(),
+    figures: { events: events.length, 'certain explanations': certain, kills: workers.kills.length, seed: size.seed },
+    broken: Object.entries(checks).flatMap(([what, holds]) => (holds ? [] : [what])),
+  };
+}
+
+type Ask = (send: (client: ApiClient) => Promise<HttpAnswer>, statuses: readonly number[]) => Promise<HttpAnswer>;
+
+/** A customer who repeats each request until it gets one of the expected answers. Every request may be repeated. */
+async function openAccount(api: () => ApiListeners): Promise<{ organizationId: string; ask: Ask }> {
+  const client = createApiClient(api());
+  const { id: organizationId } = await client.createOrganization();
+  const { secret: key } = await client.createKey(organizationId);
+  const ask: Ask = async (send, statuses) => {
+    // An API that was killed gives no answer.
+    const tried = () => send(createApiClient(api(), { key })).catch((error: Error) => error);
+    const holds = (answer: HttpAnswer | Error) => 'status' in answer && statuses.includes(answer.status);
+    const answer = await until(`an answer ${statuses}`, tried, { holds, withinMs: 120_000, everyMs: 50 });
+    return answer as HttpAnswer;
+  };
+  return { organizationId, ask };
+}
+
+async function created(ask: Ask, url: string, events: string[]): Promise<{ id: string }> {
+  return (await ask((client) => client.call('POST', '/v1/webhooks', { url, events }), [201])).body;
+}
+
+interface Explained {
+  webhook_id: string;
+  outcome: string;
+  reason: string | null;
+  certain: boolean;
+}
+
+/** @returns what is wrong with an explanation; undefined if it is one that the model allows */
+function judge(
+  { changes, replayedSkipped }: ModelWebhook,
+  { type, erased }: ModelEvent,
+  fannedOutAt: number,
+  explanation: Explained | undefined,
+): string | undefined {
+  if (explanation === undefined) return 'no explanation';
+  const { outcome, reason, certain } = explanation;
+  // An event that was erased before its fan-out has no time of fan-out.
+  if (Number.isNaN(fannedOutAt)) return erased ? undefined : 'never fanned out';
+  const inForce = changes.filter(({ sentAt }, index) => {
+    const next = changes[index + 1];
+    return sentAt <= fannedOutAt && (next === undefined || next.answeredAt >= fannedOutAt - fanOutMs);
+  });
+  const possible = new Set<string | null>(inForce.map((configuration) => judgeOf(configuration, type)));
+  if (outcome === 'skipped') {
+    if (possible.size === 1 && possible.has('delivery')) return 'lost';
+    return certain && !possible.has(reason) ? `skipped as ${reason}, not ${[...possible]}` : undefined;
+  }
+  return possible.has('delivery') || replayedSkipped ? undefined : `${outcome}, not ${[...possible]}`;
+}
+
+function judgeOf({ enabled, events }: Configuration, type: string): 'delivery' | 'disabled' | 'not_subscribed' {
+  if (!enabled) return 'disabled';
+  const matches = events.some((pattern) => pattern === '*' || pattern === type);
+  return matches ? 'delivery' : 'not_subscribed';
+}
+
+async function untilReplaysEnd(stage: FaultStage, withinMs: number): Promise<void> {
+  const running = () => sql`select from replays where completed_at is null`.execute(stage.db);
+  await until('no replay runs', running, { holds: ({ rows }) => rows.length === 0, withinMs, everyMs: 200 });
+}
+
+/** Compares the statistics with the attempts in the ledger. */
+async function statisticsProblems(stage: FaultStage, ask: Ask): Promise<string | undefined> {
+  const { rows } = await sql<{ attempts: number; last: Date }>`
+    select count(*) as attempts, max(greatest(a.started_at, a.recorded_at)) as last from all_attempts a`.execute(
+    stage.db,
+  );
+  const { attempts, last } = rows[0] as { attempts: number; last: Date };
+  const period = {
+    since: new Date(Math.floor(Date.now() / 60_000 - 24 * 60) * 60_000).toISOString(),
+    until: new Date(Math.ceil(Date.now() / 60_000 + 1) * 60_000).toISOString(),
+  };
+  const path = `/v1/webhooks/statistics?since=${period.since}&until=${period.until}`;
+  const read = async () => (await ask((client) => client.call('GET', path), [200])).body;
+  const holds = (body: { complete_until: string; totals: { attempts: number } }) =>
+    Date.parse(body.complete_until) > last.getTime();
+  const { totals } = await until('statistics of all attempts', read, { holds, withinMs: 60_000, everyMs: 500 });
+  return totals.attempts === attempts ? undefined : `statistics: ${totals.attempts} attempts of ${attempts}`;
+}
+
+/** Each completed replay has one event, and no operational event says the same as another. */
+async function repeatedNotices(stage: FaultStage): Promise<string[]> {
+  const { rows: notices } = await sql<{ type: string; data: string }>`
+    select e.type, (b.body::json -> 'data')::text as data from events e join event_bodies b on b.event_id = e.id
+    where e.type in ('replay.finished', 'webhook.disabled', 'webhook.recovered')`.execute(stage.db);
+  const completed = await stage.db.selectFrom('replays').select('id').where('state', '=', 'completed').execute();
+  const finished = notices.map(({ data }) => JSON.parse(data).replay?.id);
+  const missing = completed.filter(({ id }) => !finished.includes(toPublicId('rpl', id)));
+  const said = new Set<string>();
+  const twice = notices.filter(({ type, data }) => said.has(type + data) || !said.add(type + data));
+  return [...missing.map(({ id }) => `no replay.finished of ${id}`), ...twice.map(({ type }) => `${type} twice`)];
+}
