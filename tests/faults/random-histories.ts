@@ -169,7 +169,7 @@ async function openAccount(api: () => ApiListeners): Promise<{ organizationId: s
     // An API that was killed gives no answer.
     const tried = () => send(createApiClient(api(), { key })).catch((error: Error) => error);
     const holds = (answer: HttpAnswer | Error) => 'status' in answer && statuses.includes(answer.status);
-    const answer = await until(`an answer ${statuses}`, tried, { holds, withinMs: 120_000, everyMs: 50 });
+    const answer = await until(`an answer ${statuses.join()}`, tried, { holds, withinMs: 120_000, everyMs: 50 });
     return answer as HttpAnswer;
   };
   return { organizationId, ask };
@@ -204,9 +204,9 @@ function judge(
   const possible = new Set<string | null>(inForce.map((configuration) => judgeOf(configuration, type)));
   if (outcome === 'skipped') {
     if (possible.size === 1 && possible.has('delivery')) return 'lost';
-    return certain && !possible.has(reason) ? `skipped as ${reason}, not ${[...possible]}` : undefined;
+    return certain && !possible.has(reason) ? `skipped as ${reason}, not ${[...possible].join()}` : undefined;
   }
-  return possible.has('delivery') || replayedSkipped ? undefined : `${outcome}, not ${[...possible]}`;
+  return possible.has('delivery') || replayedSkipped ? undefined : `${outcome}, not ${[...possible].join()}`;
 }
 
 function judgeOf({ enabled, events }: Configuration, type: string): 'delivery' | 'disabled' | 'not_subscribed' {

@@ -808,7 +808,7 @@ export interface components {
             webhook_id: string;
             /** @description What became of the event at this webhook. */
             outcome: components["schemas"]["ExplanationOutcome"];
-            /** @description Why: the `last_error` of a failed delivery, or the `canceled_reason` of a canceled one. If it was skipped: the webhook was `created_later` than the event, or at fan-out it was `deleted`, `disabled` or `not_subscribed`; or the event is `about_itself`. `not_fanned_out`: the webhook will get the event. Expect further reasons. Null if there is none or it is not known. */
+            /** @description Why: the `last_error` of a failed delivery, or the `canceled_reason` of a canceled one. If it was skipped: the webhook was `created_later` than the event, or at fan-out it was `deleted`, `disabled` or `not_subscribed`. `not_fanned_out`: the webhook will get the event. Expect further reasons. Null if there is none or it is not known. */
             reason: string | null;
             /** @description The same as a sentence, for people. */
             message: string;

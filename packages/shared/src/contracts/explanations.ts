@@ -44,7 +44,7 @@ const explainedWebhookSchema = z
       .string()
       .nullable()
       .describe(
-        'Why: the `last_error` of a failed delivery, or the `canceled_reason` of a canceled one. If it was skipped: the webhook was `created_later` than the event, or at fan-out it was `deleted`, `disabled` or `not_subscribed`; or the event is `about_itself`. `not_fanned_out`: the webhook will get the event. Expect further reasons. Null if there is none or it is not known.',
+        'Why: the `last_error` of a failed delivery, or the `canceled_reason` of a canceled one. If it was skipped: the webhook was `created_later` than the event, or at fan-out it was `deleted`, `disabled` or `not_subscribed`. `not_fanned_out`: the webhook will get the event. Expect further reasons. Null if there is none or it is not known.',
       ),
     message: z.string().describe('The same as a sentence, for people.'),
     certain: z

@@ -81,7 +81,7 @@ function withoutDelivery(event: ExplainedEvent, row: WebhookAt): Verdict | null 
   const judged = is_waiting || isErased ? versions.slice(-1) : versions;
   const version = judged.findLast((each) => reasonOf(each, event.type) !== null);
   if (version !== undefined) return skipped(reasonOf(version, event.type), skippedMessage(event, row, version));
-  if (row.is_subject) return skipped('about_itself', 'The event is about this webhook, which does not get it.');
+  if (row.is_subject) return skipped(null, 'The event is about this webhook, which does not get it.');
   if (is_waiting) return { outcome: 'pending', reason: 'not_fanned_out', message: pendingMessage(event), certain };
   if (isErased) {
     const message = `The event was erased at ${erased_at.toISOString()}, before its fan-out.`;
