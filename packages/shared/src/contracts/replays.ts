@@ -35,7 +35,10 @@ export const replayRequestSchema = forwardPeriod(
     error: someOf(attemptErrorSchema)
       .optional()
       .describe('Only deliveries whose `last_error` is one of these. Leaves skipped events out.'),
-    status_code: someOf(z.number().int().min(100).max(599))
+    status_code: z
+      .array(z.number().int().min(100).max(599))
+      .min(1)
+      .max(500)
       .optional()
       .describe('Only deliveries whose `last_status_code` is one of these. Leaves skipped events out.'),
     rate_per_second: z

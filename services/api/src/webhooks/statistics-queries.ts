@@ -22,7 +22,7 @@ export function attemptsOf(webhookIds: RawBuilder<unknown>, spans: readonly Time
     cross join lateral unnest(c.buckets, c.durations, c.lags) as b (bucket, attempts, lags)
     union all
     select a.webhook_id, a.started_at, a.event_type, a.error, a.status_code, a.started_at, a.delivery_id, b.*
-    from (${attemptsIn(sql`uncounted_attempts`)}) a
+    from (${attemptsIn(sql`(select * from uncounted_attempts where webhook_ids && array(${webhookIds}))`)}) a
     cross join lateral (values (a.duration, 1, 0), (a.lag, 0, 1)) as b (bucket, attempts, lags)
     where b.bucket is not null and a.webhook_id in (${webhookIds})
       and a.started_at >= ${since[0]}::timestamptz and a.started_at < ${until.at(-1)}::timestamptz`;
