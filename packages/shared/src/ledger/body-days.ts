@@ -35,7 +35,7 @@ const recentMs = 3 * dayMs;
 
 /**
  * As {@link daysBetween}, for ids of a table with a partition per month. A statement that locks rows needs such bounds:
- * PostgreSQL 18 loses all later rows of a cached plan that waited for a row, if parameters exclude partitions.
+ * docs/adr/0063. From three days ago to tomorrow is one statement.
  */
 export function monthsBetween(from: number, to: number, now = Date.now()): BodyDays {
   const [first, end] = [startOfMonth(now - recentMs), startOfMonth(now + dayMs, 1)];

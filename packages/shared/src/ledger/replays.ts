@@ -13,7 +13,8 @@ export const replayColumns = sql`r.id, r.organization_id, r.webhook_id, r.state,
 
 /**
  * Counts the deliveries of a running replay by what became of them in the replay's round, and ends the replay if
- * nothing of it is pending. A delivery in a later round was sent again since, so its attempts tell. A delivery in an
+ * nothing of it is pending. A delivery in a later round was sent again since, so its attempts tell; without attempts, it
+ * was canceled first. A delivery in an
  * earlier round was succeeded before, and a canceled replay restored it. Lock the replay's row first. A completed replay has
  * its event in the same transaction.
  *
@@ -31,7 +32,9 @@ export async function countReplay(
             select from attempts a where a.delivery_id = l.id and a.round = l.round and not a.superseded
               and a.error is null and a.status_code between 200 and 299)
           else d.round = l.round and d.status = 'succeeded' end)::int as succeeded,
-        count(*) filter (where d.round < l.round or (d.round = l.round and d.status = 'canceled'))::int as canceled
+        count(*) filter (where d.round < l.round or (d.round = l.round and d.status = 'canceled')
+          or (d.round > l.round and not exists (
+            select from attempts a where a.delivery_id = l.id and a.round = l.round and not a.superseded)))::int as canceled
       from replays r cross join lateral unnest(r.delivery_ids, r.rounds) as l (id, round)
       left join lateral (select status, round from deliveries where id = l.id limit 1) d on true
       where r.id = ${id}
