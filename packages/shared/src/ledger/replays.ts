@@ -14,9 +14,8 @@ export const replayColumns = sql`r.id, r.organization_id, r.webhook_id, r.state,
 /**
  * Counts the deliveries of a running replay by what became of them in the replay's round, and ends the replay if
  * nothing of it is pending. A delivery in a later round was sent again since, so its attempts tell; without attempts, it
- * was canceled first. A delivery in an
- * earlier round was succeeded before, and a canceled replay restored it. Lock the replay's row first. A completed replay has
- * its event in the same transaction.
+ * was canceled first. A delivery in an earlier round was succeeded before, and a canceled replay restored it. Lock the
+ * replay's row first. A completed replay has its event in the same transaction.
  *
  * @param end the state of a replay without a pending delivery
  */
