@@ -1,9 +1,10 @@
 import { type RawBuilder, sql } from 'kysely';
-import { dayMs, startOfDay, startOfMonth, uuidAtTime } from './partitions.ts';
+import { dayMs, startOfDay, uuidAtTime } from './partitions.ts';
 
 /**
- * Limits a lookup of bodies to certain UTC days. The statement's text contains the days, so that even a cached plan
- * locks no other partition. Otherwise each use would lock all hundred partitions.
+ * Limits a lookup of bodies or deliveries to certain UTC days. The statement's text contains the days, so that even a
+ * cached plan locks no other partition. Otherwise each use would lock all hundred partitions. Parameters would not do
+ * in a statement that locks rows: docs/adr/0063.
  */
 export interface BodyDays {
   within: (column: RawBuilder<unknown>) => RawBuilder<unknown>;
@@ -30,16 +31,3 @@ const withinDays =
   (from: number, until: number): BodyDays['within'] =>
   (column) =>
     sql`${column} >= ${sql.lit(uuidAtTime(from))}::uuid and ${column} < ${sql.lit(uuidAtTime(until))}::uuid`;
-
-const recentMs = 3 * dayMs;
-
-/**
- * As {@link daysBetween}, for ids of a table with a partition per month. A statement that locks rows needs such bounds:
- * docs/adr/0063. From three days ago to tomorrow is one statement.
- */
-export function monthsBetween(from: number, to: number, now = Date.now()): BodyDays {
-  const [first, end] = [startOfMonth(now - recentMs), startOfMonth(now + dayMs, 1)];
-  return from >= first && to < end
-    ? { within: withinDays(first, end), areRecent: true }
-    : { within: withinDays(startOfMonth(from), startOfMonth(to, 1)), areRecent: false };
-}

@@ -1,4 +1,4 @@
-import { type BodyDays, canceledReasonOf, type Database, monthsBetween, prepared } from '@enterprise-api/shared/ledger';
+import { type BodyDays, canceledReasonOf, type Database, daysBetween, prepared } from '@enterprise-api/shared/ledger';
 import { rangeOf, uuidTimeMs } from '@enterprise-api/shared/runtime';
 import { type RawBuilder, sql } from 'kysely';
 import { healthChanges } from './health-changes.ts';
@@ -14,7 +14,7 @@ import type { Outcome, Recorded } from './outcome.ts';
  */
 export async function recordOutcomes(db: Database, outcomes: readonly Outcome[]): Promise<Recorded> {
   const { from, to } = rangeOf(outcomes.map(({ deliveryId }) => deliveryId));
-  const { within, areRecent } = monthsBetween(uuidTimeMs(from), uuidTimeMs(to));
+  const { within, areRecent } = daysBetween(uuidTimeMs(from), uuidTimeMs(to));
   const { rows } = await sql<{
     webhook_id: string;
     failing: boolean;
