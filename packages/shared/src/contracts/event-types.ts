@@ -23,10 +23,9 @@ export const subjectSchema = z
 const consultationData = z.looseObject({ consultation_id: identifier.describe('Id of the consultation.') });
 const batchData = z.looseObject({ batch_id: identifier.describe('Id of the batch.') });
 
-const helpUrl = z.string().describe('The page that says what to do: a path at the address of the API.');
 const operationalFields = {
   organization_name: z.string().describe('The name of the organization.'),
-  help_url: helpUrl,
+  help_url: z.string().describe('The page that says what to do: a path at the address of the API.'),
   organization_id: publicIdSchema('org').optional().describe("In an operator's copy: whose event it is."),
   external_id: z
     .string()
@@ -55,16 +54,14 @@ const keyData = z.looseObject({
     .describe('The API key.'),
   expires_at: timestampSchema.describe('When it expires.'),
 });
-const organizationExample = { organization_name: 'Example' };
+const organizationExample = { organization_name: 'Example', help_url: '/docs/operational-events' };
 const webhookExample = {
   ...organizationExample,
   webhook: { id: exampleId('whk'), url: 'https://hooks.example.com/in', description: 'Orders' },
-  help_url: '/docs/operational-events',
 };
 const keyExample = {
   ...organizationExample,
   api_key: { id: exampleId('key'), name: 'production', key_prefix: 'nwk_8f14e45f' },
-  help_url: '/docs/operational-events',
   expires_at: '2026-11-28T07:00:00.000Z',
 };
 
@@ -219,7 +216,6 @@ export const eventTypes = {
         failed: 1,
         canceled: 0,
       },
-      help_url: '/docs/operational-events',
       completed_at: '2026-11-21T07:05:00.000Z',
     },
   },

@@ -250,7 +250,7 @@ describe('GET /v1/events/{event_id}/explain', () => {
     expect(await webhookOf(eventId, id)).toMatchObject({ outcome: 'skipped', reason: null, certain: true });
   });
 
-  it('404 for unknown events and webhooks, for tests, and for those of others', async () => {
+  it('404 if the event or the webhook is unknown or belongs to another organization, and if the event is a test', async () => {
     const eventId = await insertEvent();
     const path = `/v1/events/${toPublicId('evt', eventId)}/explain`;
     const webhookId = await createWebhook({});

@@ -11,7 +11,7 @@ export interface HealthFacts {
   disabled_at: Date | null;
   circuit: 'closed' | 'open' | 'half_open';
   open_until: Date | null;
-  /** The attempts of the last 24 hours, and those of the last hour. */
+  /** How many attempts there were in the last 24 hours, and in the last hour. */
   day_attempts: number;
   hour_attempts: number;
   hour_failed: number;

@@ -66,15 +66,16 @@ const health = sql`health as (
 
 const healthResults = sql`health_results as (
     select webhook_id,
-      failed_attempts >= ${failingPolicy.failedAttempts}
-        and first_failure_at <= now() - make_interval(days => ${failingPolicy.afterDays}) as failing,
+      health.failed_attempts >= ${failingPolicy.failedAttempts}
+        and health.first_failure_at <= now() - make_interval(days => ${failingPolicy.afterDays}) as failing,
       open_until is not null and open_until > now() as circuit_open,
-      (select operational_recovery(c.webhook_id, c.first_failure_at) from changes c where c.webhook_id = health.webhook_id
-        and c.succeeded and c.first_failure_at <= now() - interval '1 day') as recovery
-    from health
+      case when c.succeeded and c.first_failure_at <= now() - interval '1 day'
+        then operational_recovery(webhook_id, c.first_failure_at) end as recovery
+    from health join changes c using (webhook_id)
   )`;
 
 /**
- * Common table expressions that update the health of a batch's webhooks. The first ones read `outcomes` and `added`; the last one is `health_results`.
+ * Common table expressions that update the health of a batch's webhooks. The first ones read `outcomes` and `added`;
+ * the last one is `health_results`.
  */
 export const healthChanges = sql`${tally}, ${changes}, ${health}, ${healthResults}`;
