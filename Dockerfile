@@ -1,6 +1,6 @@
 # Every image of the product: `docker build --target api .`, `--target webhook-worker`, `--target migrate`; for the demo
 # also `--target consultations`, `--target demo-receiver`.
-# Node runs the TypeScript sources as they are: there is nothing to build, only packages to install.
+# Node runs the TypeScript sources as they are: packages are installed, and only the pages of the console are built.
 
 ARG NODE_VERSION=24.21.0
 
@@ -12,6 +12,7 @@ WORKDIR /app
 FROM base AS manifests
 COPY package.json package-lock.json ./
 COPY packages/cli/package.json packages/cli/
+COPY packages/console/package.json packages/console/
 COPY packages/sdk/package.json packages/sdk/
 COPY packages/shared/package.json packages/shared/
 COPY packages/testkit/package.json packages/testkit/
@@ -23,19 +24,19 @@ COPY services/webhook-worker/package.json services/webhook-worker/
 # for development goes before the list is made, or npm would miss it.
 FROM manifests AS migrate-packages
 RUN npm ci --omit=dev --no-audit --no-fund --workspace=packages/shared \
- && rm -r package-lock.json packages/testkit packages/cli packages/sdk services \
+ && rm -r package-lock.json packages/testkit packages/cli packages/console packages/sdk services \
  && npm pkg delete devDependencies scripts overrides allowScripts \
  && npm sbom --sbom-format=cyclonedx --sbom-type=application > sbom.cdx.json
 
 FROM manifests AS webhook-worker-packages
 RUN npm ci --omit=dev --no-audit --no-fund --workspace=services/webhook-worker \
- && rm -r package-lock.json packages/testkit packages/cli packages/sdk services/api \
+ && rm -r package-lock.json packages/testkit packages/cli packages/console packages/sdk services/api \
  && npm pkg delete devDependencies scripts overrides allowScripts \
  && npm sbom --sbom-format=cyclonedx --sbom-type=application > sbom.cdx.json
 
 FROM manifests AS api-packages
 RUN npm ci --omit=dev --no-audit --no-fund --workspace=services/api --workspace=packages/cli \
- && rm -r package-lock.json packages/testkit services/webhook-worker \
+ && rm -r package-lock.json packages/testkit packages/console services/webhook-worker \
  && npm pkg delete devDependencies scripts overrides allowScripts \
  && (cd packages/sdk && npm pkg delete devDependencies) \
  && npm sbom --sbom-format=cyclonedx --sbom-type=application > sbom.cdx.json
@@ -49,6 +50,12 @@ COPY packages/cli packages/cli
 COPY packages/sdk packages/sdk
 COPY tools/pack tools/pack
 RUN node tools/pack/main.ts downloads
+
+# The pages at /console.
+FROM manifests AS console
+RUN npm ci --omit=dev --no-audit --no-fund --workspace=packages/console
+COPY packages/console packages/console
+RUN node packages/console/build.ts
 
 FROM base AS sources
 COPY packages/cli packages/cli
@@ -123,6 +130,7 @@ COPY --from=sources /app/services/api services/api
 COPY docs/customers docs/customers
 COPY docs/operators/runbooks.md docs/operators/
 COPY --from=downloads /app/services/api/dist/downloads services/api/dist/downloads
+COPY --from=console /app/packages/console/dist packages/console/dist
 # The command line reads the container's own settings: `kubectl exec deploy/api -- enterprise-api ops stats`.
 # Operators host the page of the runbooks: `kubectl exec deploy/api -- cat runbooks.html > runbooks.html`.
 USER 0:0

@@ -93,7 +93,7 @@ describe('what production runs', () => {
   it('is copied from stages that have removed what is made for tests', () => {
     for (const target of ['api', 'webhook-worker', 'migrate']) {
       const sources = linesOf(target).flatMap((line) => /^COPY --from=(\S+) /.exec(line)?.[1] ?? []);
-      const more = target === 'api' ? ['downloads'] : [];
+      const more = target === 'api' ? ['downloads', 'console'] : [];
       expect(new Set(sources)).toEqual(new Set(['sources', `${target}-packages`, ...more]));
     }
     expect(inForce('sources', 'RUN')).toBe('find packages services -type d -name testing -prune -exec rm -r {} +');
@@ -110,6 +110,7 @@ describe('what production runs', () => {
       `${ci}services/api --workspace=packages/cli`,
       `${ci}packages/cli`,
       expect.stringMatching(/^npm install .*--no-save /),
+      `${ci}packages/console`,
       `${ci}packages/shared`,
       expect.stringMatching(/^npm install .*--no-save /),
     ]);

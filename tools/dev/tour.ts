@@ -74,6 +74,7 @@ async function tour(options: TourOptions, life: AbortController, resources: Asyn
   const onDeath = (error: Error) => life.abort(error);
   terminal.title('Starting');
   if (!options.demo) await packDownloads(options);
+  if (!options.demo) await buildConsole(options);
   const running = await bringUp({ ...options, state, onArrival, onDeath, signal }, resources);
   const connect = connectTo(running, signal);
   const data = await ensureDemoData({ ...running, connect, receiverUrl: running.receiver.url, state });
@@ -92,6 +93,14 @@ async function packDownloads({ project, terminal, signal }: TourOptions): Promis
   await terminal.step('Packing the SDK and the command line', async () => {
     await promisify(execFile)(process.execPath, ['tools/pack/main.ts', 'downloads'], { cwd: project, signal });
     return 'SDK and command line can be installed from /docs/downloads.';
+  });
+}
+
+/** The API serves these pages at /console. */
+async function buildConsole({ project, terminal, signal }: TourOptions): Promise<void> {
+  await terminal.step('Building the console', async () => {
+    await promisify(execFile)(process.execPath, ['packages/console/build.ts'], { cwd: project, signal });
+    return 'The pages of the console are built.';
   });
 }
 

@@ -206,7 +206,7 @@ const boundaries: Boundary[] = [
  * replaces the earlier one. Other tools for import rules need TypeScript's JavaScript API, which TypeScript 7 lacks.
  */
 export function boundaryOverrides() {
-  const allFiles = globSync('{packages,services,tools,tests,examples,bench}/**/*.ts', {
+  const allFiles = globSync('{packages,services,tools,tests,examples,bench}/**/*.{ts,tsx}', {
     exclude: ['**/node_modules', '**/dist'],
   });
   refuseStaleGlobs(allFiles);

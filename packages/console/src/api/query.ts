@@ -1,0 +1,92 @@
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { organizationOf, usePlace } from '../router.ts';
+import { call, Problem } from './client.ts';
+
+export interface Query<T> {
+  data: T | undefined;
+  problem: Problem | undefined;
+  loading: boolean;
+  reload: () => void;
+  /** The request as a customer would send it; undefined for routes that only the console has. */
+  path: string | undefined;
+}
+
+/** Sends a request of this organization: `/v1/…`, `/keys`, `/audit`, `/session`. */
+export function useCall(): <T>(method: string, path: string, body?: unknown) => Promise<T> {
+  const organization = organizationOf(usePlace().path);
+  return useCallback((method, path, body) => call(method, `/${organization}${path}`, body), [organization]);
+}
+
+/**
+ * Reads a path, and reads it again when it changes. While it is read again, the last answer stays.
+ *
+ * @param path undefined: nothing to read yet
+ * @param everyMs reads again after this time, while the page is visible
+ */
+export function useQuery<T>(path: string | undefined, everyMs?: number): Query<T> {
+  const organization = organizationOf(usePlace().path);
+  const [state, setState] = useState<{ data?: T; problem?: Problem; of?: string | undefined; loading: boolean }>({
+    loading: true,
+  });
+  const [turn, setTurn] = useState(0);
+  const reload = useCallback(() => setTurn((value) => value + 1), []);
+  useEffect(() => {
+    if (path === undefined) return;
+    const life = new AbortController();
+    setState((last) => ({ ...last, loading: true }));
+    call<T>('GET', `/${organization}${path}`, undefined, life.signal).then(
+      (data) => setState({ data, of: path, loading: false }),
+      (problem: unknown) => {
+        if (life.signal.aborted) return;
+        const shown = problem instanceof Problem ? problem : new Problem(0, {}, undefined);
+        setState((last) => ({ ...last, problem: shown, loading: false }));
+      },
+    );
+    return () => life.abort();
+  }, [path, organization, turn]);
+  useEvery(everyMs, reload, state.loading);
+  const sameList = state.of?.split('?')[0] === path?.split('?')[0];
+  return {
+    data: sameList ? state.data : undefined,
+    problem: state.problem,
+    loading: state.loading,
+    reload,
+    path: path?.startsWith('/v1') ? path : undefined,
+  };
+}
+
+/** Calls the function after each time in which the page was visible. */
+function useEvery(everyMs: number | undefined, act: () => void, wait = false): void {
+  useEffect(() => {
+    if (everyMs === undefined || wait) return;
+    const timer = setTimeout(function again() {
+      if (document.hidden) document.addEventListener('visibilitychange', again, { once: true });
+      else act();
+    }, everyMs);
+    return () => clearTimeout(timer);
+  }, [everyMs, act, wait]);
+}
+
+export interface Action<Args extends unknown[]> {
+  run: (...args: Args) => void;
+  busy: boolean;
+  problem: Problem | undefined;
+}
+
+/** Runs one thing at a time that a person asked for, and keeps its problem. */
+export function useAction<Args extends unknown[]>(act: (...args: Args) => Promise<void>): Action<Args> {
+  const [state, setState] = useState<{ busy: boolean; problem?: Problem }>({ busy: false });
+  const latest = useRef(act);
+  latest.current = act;
+  const run = useCallback((...args: Args) => {
+    setState({ busy: true });
+    latest.current(...args).then(
+      () => setState({ busy: false }),
+      (error: unknown) => {
+        if (!(error instanceof Problem)) throw error;
+        setState({ busy: false, problem: error });
+      },
+    );
+  }, []);
+  return { run, busy: state.busy, problem: state.problem };
+}

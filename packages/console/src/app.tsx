@@ -1,0 +1,88 @@
+import type { ComponentType } from 'preact';
+import { sessionEnded } from './api/client.ts';
+import { useQuery } from './api/query.ts';
+import type { Configuration, Session } from './api/types.ts';
+import { m } from './messages.ts';
+import { Deliveries } from './pages/deliveries.tsx';
+import { DeliveryPage } from './pages/delivery.tsx';
+import { Enter } from './pages/enter.tsx';
+import { EventPage } from './pages/event.tsx';
+import { EventTypes } from './pages/event-types.tsx';
+import { Events } from './pages/events.tsx';
+import { Keys } from './pages/keys.tsx';
+import { Live } from './pages/live.tsx';
+import { Overview } from './pages/overview.tsx';
+import { ReplayPage } from './pages/replay.tsx';
+import { Signatures } from './pages/signatures.tsx';
+import { UsagePage } from './pages/usage.tsx';
+import { WebhookPage } from './pages/webhook.tsx';
+import { NewWebhook } from './pages/webhook-new.tsx';
+import { Webhooks } from './pages/webhooks.tsx';
+import { organizationOf, to, usePlace } from './router.ts';
+import { SessionProvider } from './session.tsx';
+import { Ended, Shell } from './shell.tsx';
+import { useStore } from './store.ts';
+import { Page, ProblemNotice } from './ui/page.tsx';
+
+const pages: [RegExp, ComponentType<{ id: string }>][] = [
+  [/^$/, Overview],
+  [/^webhooks$/, Webhooks],
+  [/^webhooks\/new$/, NewWebhook],
+  [/^webhooks\/(whk_\w+)$/, WebhookPage],
+  [/^events$/, Events],
+  [/^events\/(evt_\w+)$/, EventPage],
+  [/^live$/, Live],
+  [/^signatures$/, Signatures],
+  [/^event-types$/, EventTypes],
+  [/^keys$/, Keys],
+  [/^usage$/, UsagePage],
+  [/^webhooks\/(whk_\w+)\/replay$/, ReplayPage],
+  [/^deliveries$/, Deliveries],
+  [/^deliveries\/(dlv_\w+)$/, DeliveryPage],
+];
+
+export function App({ configuration }: { configuration: Configuration }) {
+  const { path } = usePlace();
+  return organizationOf(path) === undefined ? (
+    <Enter configuration={configuration} />
+  ) : (
+    <Inside key={organizationOf(path)} configuration={configuration} />
+  );
+}
+
+function Inside({ configuration }: { configuration: Configuration }) {
+  const session = useQuery<Session>('/session', 60_000);
+  const ended = useStore(sessionEnded);
+  const { path } = usePlace();
+  if (!session.data)
+    return (
+      <main class="alone">
+        {ended ? (
+          <Ended configuration={configuration} />
+        ) : session.problem ? (
+          <ProblemNotice problem={session.problem} retry={session.reload} />
+        ) : (
+          <p class="loading">{m.states.loading}</p>
+        )}
+      </main>
+    );
+  const inside = path.split('/').slice(3).join('/').replace(/\/$/, '');
+  const found = pages.find(([pattern]) => pattern.test(inside));
+  const ShownPage = found?.[1] ?? NotFound;
+  return (
+    <SessionProvider value={session.data}>
+      <Shell configuration={configuration} session={session.data} reload={session.reload}>
+        <ShownPage key={path} id={found?.[0].exec(inside)?.[1] ?? ''} />
+      </Shell>
+    </SessionProvider>
+  );
+}
+
+const NotFound = () => (
+  <Page title={m.states.notFound}>
+    <p>{m.states.notFoundText}</p>
+    <p>
+      <a href={to('')}>{m.states.home}</a>
+    </p>
+  </Page>
+);

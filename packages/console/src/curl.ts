@@ -1,0 +1,46 @@
+/** What a delivery sends. */
+export interface SentRequest {
+  url: string;
+  headers: Record<string, string>;
+  body: string;
+}
+
+const made = new Set(['webhook-timestamp', 'webhook-signature', 'x-service-signature', 'content-length', 'host']);
+
+/**
+ * A bash program that sends the same bytes again, signed anew with `$WEBHOOK_SECRET`. A here-document whose end is quoted
+ * carries the body, so that bash reads nothing in it.
+ */
+export function curlOf({ url, headers, body }: SentRequest): string {
+  const end = endFor(body);
+  const id = Object.entries(headers).find(([name]) => name.toLowerCase() === 'webhook-id')?.[1] ?? '';
+  const kept = Object.entries(headers).filter(([name]) => !made.has(name.toLowerCase()));
+  return [
+    '# bash; WEBHOOK_SECRET holds the whole secret: whsec_…',
+    `IFS= read -r -d '' body <<'${end}' || true`,
+    body,
+    end,
+    `body=\${body%$'\\n'}`,
+    'sign() { openssl dgst -sha256 -mac HMAC -macopt "hexkey:$(printf %s "$1" | od -An -v -tx1 | tr -d \' \\n\')" -binary; }',
+    'decoded() { openssl dgst -sha256 -mac HMAC -macopt "hexkey:$(printf %s "$1" | base64 -d | od -An -v -tx1 | tr -d \' \\n\')" -binary; }',
+    'now=$(date +%s)',
+    `hex=$(printf %s "$body" | sign "$WEBHOOK_SECRET" | od -An -v -tx1 | tr -d ' \\n')`,
+    `standard=$(printf '%s.%s.%s' ${quoted(id)} "$now" "$body" | decoded "\${WEBHOOK_SECRET#whsec_}" | base64)`,
+    `printf %s "$body" | curl --globoff --path-as-is --request POST --url ${quoted(url)} \\`,
+    ...kept.map(([name, value]) => `  --header ${quoted(`${name}: ${value}`)} \\`),
+    '  --header "X-Service-Signature: $hex" \\',
+    '  --header "webhook-timestamp: $now" \\',
+    '  --header "webhook-signature: v1,$standard" \\',
+    '  --data-binary @-',
+    '',
+  ].join('\n');
+}
+
+/** A line that the body does not contain. */
+function endFor(body: string): string {
+  let end = 'BODY';
+  while (body.split('\n').includes(end)) end += '_';
+  return end;
+}
+
+const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;

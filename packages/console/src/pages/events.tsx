@@ -1,0 +1,83 @@
+import { useQuery } from '../api/query.ts';
+import type { Event, EventTypeEntry, List, ScannedList } from '../api/types.ts';
+import { m } from '../messages.ts';
+import { to, usePlace } from '../router.ts';
+import { Field, Select } from '../ui/form.tsx';
+import { Filters, Jump, listPath, localTime, Pager } from '../ui/list.tsx';
+import { Load, Page, Panel } from '../ui/page.tsx';
+import { Table } from '../ui/table.tsx';
+import { Text, When } from '../ui/text.tsx';
+
+const names = ['type', 'subject', 'since', 'until'];
+
+export function Events() {
+  const { query } = usePlace();
+  const path = listPath('/v1/events', query, names);
+  const events = useQuery<ScannedList<Event>>(path);
+  const types = useQuery<List<EventTypeEntry>>('/v1/webhooks/event-types?limit=100');
+  return (
+    <Page title={m.events.title} actions={<Jump />}>
+      <Panel bare title={m.events.title} request={path} cli={cliOf(query)}>
+        <Filters names={names}>
+          <Select
+            label={m.events.type}
+            name="type"
+            value={query.get('type') ?? ''}
+            options={[
+              ['', m.deliveries.any],
+              ...(types.data?.data ?? [])
+                .filter(({ type }) => type !== 'webhook.test')
+                .map(({ type }) => [type, type] as const),
+            ]}
+          />
+          <Field label={m.events.subject} name="subject" defaultValue={query.get('subject') ?? ''} />
+          <Field
+            label={m.deliveries.since}
+            name="since"
+            type="datetime-local"
+            defaultValue={localTime(query.get('since'))}
+          />
+          <Field
+            label={m.deliveries.until}
+            name="until"
+            type="datetime-local"
+            defaultValue={localTime(query.get('until'))}
+          />
+        </Filters>
+        <Load query={events}>
+          {({ data, next_cursor }) => (
+            <>
+              <Table
+                label={m.events.title}
+                rows={data}
+                keyOf={({ id }) => id}
+                empty={m.events.none}
+                columns={[
+                  {
+                    name: m.events.one,
+                    cell: ({ id }) => (
+                      <a href={to(`/events/${id}`)}>
+                        <code>{id}</code>
+                      </a>
+                    ),
+                  },
+                  { name: m.events.type, cell: ({ type }) => type },
+                  { name: m.events.subject, cell: ({ subject }) => <Text of={subject ?? '–'} /> },
+                  { name: m.events.created, cell: ({ created_at }) => <When at={created_at} /> },
+                ]}
+              />
+              <Pager next={next_cursor} />
+            </>
+          )}
+        </Load>
+      </Panel>
+    </Page>
+  );
+}
+
+function cliOf(query: URLSearchParams): string {
+  const given = ['type', 'since', 'until'].flatMap((name) =>
+    query.has(name) ? [` --${name} ${query.get(name)}`] : [],
+  );
+  return `events list${given.join('')}`;
+}

@@ -1,0 +1,83 @@
+import type { Action } from '../api/query.ts';
+import type { ApiKey } from '../api/types.ts';
+import { m } from '../messages.ts';
+import { useSession } from '../session.tsx';
+import { Area, Choices, Dialog, Field, Form, textOf, textsOf } from '../ui/form.tsx';
+import { localTime } from '../ui/list.tsx';
+import { ProblemNotice } from '../ui/page.tsx';
+
+export interface KeyValues {
+  name: string;
+  scopes: string[];
+  ip_allowlist: string[] | null;
+  ip_allowlist_mode: 'enforce' | 'report';
+  expires_at: string | null;
+}
+
+interface KeyDialogProps {
+  title: string;
+  text?: string | undefined;
+  action: string;
+  of?: ApiKey | undefined;
+  save: Action<[KeyValues]>;
+  close: () => void;
+}
+
+/** What a person says about a key. It may do at most what the session may do. */
+export function KeyDialog({ title, text, action, of, save, close }: KeyDialogProps) {
+  const { scopes } = useSession();
+  const offered = scopes.filter((scope) => !scope.startsWith('keys:'));
+  return (
+    <Dialog title={title} onClose={close}>
+      {text && <p>{text}</p>}
+      <Form label={title} onSubmit={(fields) => save.run(read(fields))}>
+        <Field label={m.keys.name} name="name" required maxLength={200} defaultValue={of?.name ?? ''} />
+        <Choices legend={m.keys.scopes} name="scopes" options={offered} chosen={of?.scopes ?? []} />
+        <Area
+          label={m.keys.allowlist}
+          name="ip_allowlist"
+          hint={m.keys.allowlistHint}
+          rows={3}
+          value={of?.ip_allowlist?.join('\n') ?? ''}
+        />
+        <Choices
+          legend={m.keys.report}
+          name="mode"
+          options={['report']}
+          names={{ report: m.keys.reportHint }}
+          chosen={of ? [of.ip_allowlist_mode] : []}
+        />
+        <Field
+          label={m.keys.expires}
+          name="expires_at"
+          type="datetime-local"
+          hint={m.keys.expiresHint}
+          defaultValue={localTime(of?.expires_at ?? null)}
+        />
+        {save.problem && <ProblemNotice problem={save.problem} />}
+        <div class="buttons">
+          <button type="submit" class="button primary" disabled={save.busy}>
+            {action}
+          </button>
+          <button type="button" class="button" onClick={close}>
+            {m.actions.cancel}
+          </button>
+        </div>
+      </Form>
+    </Dialog>
+  );
+}
+
+function read(fields: FormData): KeyValues {
+  const addresses = textOf(fields, 'ip_allowlist')
+    .split(/[\s,]+/)
+    .filter(Boolean);
+  const expiresAt = textOf(fields, 'expires_at');
+  return {
+    name: textOf(fields, 'name'),
+    scopes: textsOf(fields, 'scopes'),
+    ip_allowlist: addresses.length > 0 ? addresses : null,
+    ip_allowlist_mode: fields.has('mode') ? 'report' : 'enforce',
+    expires_at: expiresAt === '' ? null : new Date(expiresAt).toISOString(),
+  };
+}

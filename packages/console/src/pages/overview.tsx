@@ -1,0 +1,140 @@
+import { useQuery } from '../api/query.ts';
+import type { Delivery, List, Webhook, WebhookHealth, WebhookHealthSummary } from '../api/types.ts';
+import { count, plural } from '../format.ts';
+import { m } from '../messages.ts';
+import { to } from '../router.ts';
+import { Causes } from '../ui/causes.tsx';
+import { Load, Page, Panel } from '../ui/page.tsx';
+import { State, Text, When } from '../ui/text.tsx';
+import { Plots } from './plots.tsx';
+
+const healthPath = '/v1/webhooks/health?limit=100';
+
+export function Overview() {
+  const health = useQuery<List<WebhookHealthSummary>>(healthPath, 10_000);
+  const webhooks = useQuery<List<Webhook>>('/v1/webhooks?limit=100');
+  return (
+    <Page title={m.overview.title}>
+      <Load query={health}>
+        {({ data }) => (
+          <>
+            {data.every(({ state, last_success_at }) => state === 'idle' && last_success_at === null) && (
+              <FirstRun first={data.at(-1)?.webhook_id} />
+            )}
+            {data.length > 0 && <Sentence all={data} />}
+            {data
+              .filter(({ state }) => state === 'failing' || state === 'degraded')
+              .slice(0, 5)
+              .map(({ webhook_id }) => (
+                <Failing
+                  key={webhook_id}
+                  id={webhook_id}
+                  webhook={webhooks.data?.data.find(({ id }) => id === webhook_id)}
+                />
+              ))}
+          </>
+        )}
+      </Load>
+      <Plots />
+    </Page>
+  );
+}
+
+/** One sentence: does everything arrive, and if not, since when, and how much waits. */
+function Sentence({ all }: { all: readonly WebhookHealthSummary[] }) {
+  const of = (wanted: string) => all.filter(({ state }) => state === wanted);
+  const failing = of('failing');
+  const oldest = failing
+    .map(({ since }) => since)
+    .filter((since) => since !== null)
+    .sort()[0];
+  const waiting = all.reduce((sum, { pending }) => sum + pending, 0);
+  const disabled = of('disabled').length;
+  const degraded = of('degraded').length;
+  const isWell = failing.length + degraded === 0;
+  return (
+    <p class={`headline ${failing.length > 0 ? 'bad' : degraded > 0 ? 'warn' : 'good'}`} role="status">
+      {failing.length > 0 && (
+        <span>
+          {m.overview.failing(failing.length, all.length)} {m.overview.since} <When at={oldest} />.{' '}
+        </span>
+      )}
+      {degraded > 0 && <span>{m.overview.degraded(degraded)} </span>}
+      {isWell && disabled < all.length && (
+        <span>
+          {of('idle').length === all.length
+            ? m.overview.idle(all.length)
+            : m.overview.allWell(all.length - disabled)}{' '}
+        </span>
+      )}
+      {disabled > 0 && <span>{m.overview.disabled(disabled)} </span>}
+      {waiting > 0 && <span>{m.overview.waiting(plural(waiting, 'delivery', 'deliveries'))}</span>}
+    </p>
+  );
+}
+
+function Failing({ id, webhook }: { id: string; webhook: Webhook | undefined }) {
+  const path = `/v1/webhooks/${id}/health`;
+  const health = useQuery<WebhookHealth>(path, 10_000);
+  return (
+    <Panel
+      title={webhook ? new URL(webhook.url).host : id}
+      request={path}
+      cli={`webhooks health ${id}`}
+      actions={<a href={to(`/webhooks/${id}`)}>{m.overview.seeCause}</a>}
+    >
+      <Load query={health}>
+        {(data) => (
+          <>
+            <p class="line">
+              <State of={data.state} names={m.webhooks.states} />
+              {webhook && (
+                <code>
+                  <Text of={webhook.url} />
+                </code>
+              )}
+              <span class="muted">
+                {count(data.pending)} {m.webhooks.waiting.toLowerCase()}
+              </span>
+            </p>
+            <Causes webhookId={id} causes={data.causes} />
+          </>
+        )}
+      </Load>
+    </Panel>
+  );
+}
+
+/** Three steps, each ticked by what the server knows. */
+function FirstRun({ first }: { first: string | undefined }) {
+  const tests = useQuery<List<Delivery>>('/v1/webhooks/deliveries?event_type=webhook.test&limit=20', 5000);
+  const isTested = tests.data !== undefined && tests.data.data.length > 0;
+  const isVerified = tests.data?.data.some(({ status }) => status === 'succeeded') ?? false;
+  const page = first === undefined ? to('/webhooks/new') : to(`/webhooks/${first}`);
+  const steps: [string, string, boolean][] = [
+    [m.start.add, m.start.addText, first !== undefined],
+    [m.start.test, m.start.testText, isTested],
+    [m.start.verify, m.start.verifyText, isVerified],
+  ];
+  const next = steps.findIndex(([, , isDone]) => !isDone);
+  return (
+    <Panel title={m.start.title}>
+      <ol class="steps">
+        {steps.map(([name, text, isDone], index) => (
+          <li key={name} class={isDone ? 'done' : ''}>
+            <div>
+              <strong>{name}</strong>
+              <span class="muted"> {isDone ? m.start.done : m.start.open}</span>
+              <p class="muted">{text}</p>
+            </div>
+            {index === next && (
+              <a class="button primary" href={page}>
+                {name}
+              </a>
+            )}
+          </li>
+        ))}
+      </ol>
+    </Panel>
+  );
+}

@@ -1,0 +1,44 @@
+import type { EventTypeEntry, Webhook } from '../api/types.ts';
+import { m } from '../messages.ts';
+import { Choices, Field, textOf, textsOf } from '../ui/form.tsx';
+
+const wildcards = ['consultation.*', 'batch.*', '*'];
+
+/** What a person says about a webhook. */
+export function WebhookFields({ types, webhook }: { types: readonly EventTypeEntry[]; webhook?: Webhook }) {
+  const names = types.map(({ type }) => type).filter((type) => type !== 'webhook.test');
+  return (
+    <>
+      <Field
+        label={m.webhooks.url}
+        name="url"
+        type="url"
+        required
+        maxLength={2048}
+        placeholder="https://"
+        hint={m.webhooks.urlHint}
+        defaultValue={webhook?.url ?? ''}
+      />
+      <Choices
+        legend={m.webhooks.events}
+        hint={m.webhooks.eventsHint}
+        name="events"
+        options={[...wildcards, ...names]}
+        chosen={webhook?.events ?? ['*']}
+      />
+      <Field
+        label={m.webhooks.description}
+        name="description"
+        maxLength={500}
+        hint={m.webhooks.descriptionHint}
+        defaultValue={webhook?.description ?? ''}
+      />
+    </>
+  );
+}
+
+export const readWebhook = (fields: FormData) => ({
+  url: textOf(fields, 'url'),
+  events: textsOf(fields, 'events'),
+  description: textOf(fields, 'description') || null,
+});

@@ -1,0 +1,55 @@
+import { useState } from 'preact/hooks';
+import { useAction, useCall, useQuery } from '../api/query.ts';
+import type { EventTypeEntry, List, WebhookWithSecret } from '../api/types.ts';
+import { m } from '../messages.ts';
+import { to } from '../router.ts';
+import { useReadOnly } from '../session.tsx';
+import { Form, SecretOnce } from '../ui/form.tsx';
+import { Load, Page, Panel, ProblemNotice } from '../ui/page.tsx';
+import { Snippets } from './snippets.tsx';
+import { TestPanel } from './test-panel.tsx';
+import { readWebhook, WebhookFields } from './webhook-fields.tsx';
+
+/** Adds a webhook, shows its secret once, and tests it. */
+export function NewWebhook() {
+  const readOnly = useReadOnly('webhooks:write');
+  const call = useCall();
+  const types = useQuery<List<EventTypeEntry>>('/v1/webhooks/event-types?limit=100');
+  const [created, setCreated] = useState<WebhookWithSecret>();
+  const create = useAction(async (fields: FormData) => {
+    setCreated(await call<WebhookWithSecret>('POST', '/v1/webhooks', readWebhook(fields)));
+  });
+  return (
+    <Page title={m.webhooks.newTitle} above={{ href: to('/webhooks'), name: m.webhooks.title }}>
+      {readOnly && <p class="notice">{readOnly}</p>}
+      {created ? (
+        <>
+          <SecretOnce label={m.webhooks.secretTitle} text={m.webhooks.secretOnce} secret={created.secret} />
+          <Snippets />
+          <TestPanel webhook={created} />
+          <p>
+            <a href={to(`/webhooks/${created.id}`)}>{created.url}</a>
+          </p>
+        </>
+      ) : (
+        !readOnly && (
+          <Panel bare title={m.webhooks.details}>
+            <Load query={types}>
+              {({ data }) => (
+                <Form label={m.webhooks.newTitle} onSubmit={create.run}>
+                  <WebhookFields types={data} />
+                  {create.problem && <ProblemNotice problem={create.problem} />}
+                  <div class="buttons">
+                    <button type="submit" class="button primary" disabled={create.busy}>
+                      {m.webhooks.create}
+                    </button>
+                  </div>
+                </Form>
+              )}
+            </Load>
+          </Panel>
+        )
+      )}
+    </Page>
+  );
+}

@@ -1,0 +1,83 @@
+import { useQuery } from '../api/query.ts';
+import type { List, Statistics, Webhook, WebhookHealthSummary } from '../api/types.ts';
+import { count } from '../format.ts';
+import { m } from '../messages.ts';
+import { to } from '../router.ts';
+import { useReadOnly } from '../session.tsx';
+import { Load, Page, Panel } from '../ui/page.tsx';
+import { Spark } from '../ui/spark.tsx';
+import { Table } from '../ui/table.tsx';
+import { State, Text, When } from '../ui/text.tsx';
+
+const listPath = '/v1/webhooks?limit=100';
+
+export function Webhooks() {
+  const readOnly = useReadOnly('webhooks:write');
+  const webhooks = useQuery<List<Webhook>>(listPath);
+  const health = useQuery<List<WebhookHealthSummary>>('/v1/webhooks/health?limit=100', 10_000);
+  const day = useQuery<Statistics>('/v1/webhooks/statistics?granularity=hour&group_by=webhook', 60_000);
+  const healthOf = (id: string) => health.data?.data.find(({ webhook_id }) => webhook_id === id);
+  return (
+    <Page
+      title={m.webhooks.title}
+      actions={
+        readOnly ? (
+          <span class="muted">{readOnly}</span>
+        ) : (
+          <a class="button primary" href={to('/webhooks/new')}>
+            {m.webhooks.add}
+          </a>
+        )
+      }
+    >
+      <Panel bare title={m.webhooks.title} request={listPath} cli="webhooks list">
+        <Load query={webhooks}>
+          {({ data }) => (
+            <Table
+              label={m.webhooks.title}
+              rows={data}
+              keyOf={({ id }) => id}
+              empty={m.webhooks.none}
+              columns={[
+                {
+                  name: m.webhooks.state,
+                  cell: ({ id, enabled }) => (
+                    <State of={healthOf(id)?.state ?? (enabled ? 'idle' : 'disabled')} names={m.webhooks.states} />
+                  ),
+                },
+                {
+                  name: m.webhooks.url,
+                  cell: ({ id, url, description, events }) => (
+                    <>
+                      <a href={to(`/webhooks/${id}`)}>
+                        <Text of={url} />
+                      </a>
+                      <p class="hint">
+                        <Text of={[description, events.join(', ')].filter(Boolean).join(' · ')} />
+                      </p>
+                    </>
+                  ),
+                },
+                {
+                  name: m.webhooks.day,
+                  cell: ({ id }) =>
+                    day.data && (
+                      <Spark
+                        entries={day.data.data.filter(({ webhook_id }) => webhook_id === id)}
+                        until={day.data.until}
+                      />
+                    ),
+                },
+                { name: m.webhooks.waiting, number: true, cell: ({ id }) => count(healthOf(id)?.pending ?? 0) },
+                {
+                  name: m.webhooks.lastSuccess,
+                  cell: ({ id }) => <When at={healthOf(id)?.last_success_at} none={m.webhooks.never} />,
+                },
+              ]}
+            />
+          )}
+        </Load>
+      </Panel>
+    </Page>
+  );
+}

@@ -1,0 +1,57 @@
+import { createStore, useStore } from './store.ts';
+
+/** The address that the page shows. Every filter is in it, so that a link shows the same to a colleague. */
+interface Place {
+  path: string;
+  query: URLSearchParams;
+}
+
+const readPlace = (): Place => ({ path: location.pathname, query: new URLSearchParams(location.search) });
+
+const place = createStore(readPlace());
+
+export const usePlace = () => useStore(place);
+
+/** The organization of the address; undefined on the page that enters. */
+export const organizationOf = (path: string) => /^\/console\/(org_[0-9a-z]+)(\/|$)/.exec(path)?.[1];
+
+/** The address of a page of this organization. */
+export function to(page: string, query: Record<string, string | undefined> = {}): string {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query))
+    if (value !== undefined && value !== '') search.append(name, value);
+  const text = search.toString();
+  return `/console/${organizationOf(place.get().path) ?? ''}${page}${text === '' ? '' : `?${text}`}`;
+}
+
+export function navigate(address: string, state?: unknown): void {
+  history.pushState(state, '', address);
+  place.set(readPlace());
+}
+
+/** Changes parameters of the address; undefined removes one, and with it the place within a list. */
+export function setQuery(changes: Record<string, string | readonly string[] | undefined>, state?: unknown): void {
+  const { path, query } = place.get();
+  const next = new URLSearchParams(query);
+  next.delete('cursor');
+  for (const [name, value] of Object.entries(changes)) {
+    next.delete(name);
+    for (const item of [value ?? []].flat()) if (item !== '') next.append(name, item);
+  }
+  const text = next.toString();
+  navigate(text === '' ? path : `${path}?${text}`, state);
+}
+
+/** Links within the console change the page without loading it anew. */
+export function startRouter(): void {
+  addEventListener('popstate', () => place.set(readPlace()));
+  document.addEventListener('click', (event) => {
+    const link = (event.target as Element).closest('a');
+    if (!link || event.defaultPrevented || event.button !== 0) return;
+    if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey || link.target !== '') return;
+    if (link.origin !== location.origin || !link.pathname.startsWith('/console/') || link.hash !== '') return;
+    event.preventDefault();
+    navigate(link.href);
+    scrollTo(0, 0);
+  });
+}

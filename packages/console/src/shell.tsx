@@ -1,0 +1,157 @@
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import { sessionEnded } from './api/client.ts';
+import { useAction, useCall } from './api/query.ts';
+import type { Configuration, Session } from './api/types.ts';
+import { duration, inUtc } from './format.ts';
+import { m } from './messages.ts';
+import { navigate, organizationOf, to, usePlace } from './router.ts';
+import { useStore } from './store.ts';
+import { Text, useNow } from './ui/text.tsx';
+
+const links: [string, string, string?][] = [
+  ['', m.nav.overview],
+  ['/webhooks', m.nav.webhooks],
+  ['/deliveries', m.nav.deliveries],
+  ['/events', m.nav.events],
+  ['/live', m.nav.live],
+  ['/signatures', m.nav.signatures],
+  ['/event-types', m.nav.eventTypes],
+  ['/keys', m.nav.keys, 'keys:read'],
+  ['/usage', m.nav.usage, 'usage:read'],
+];
+
+interface ShellProps {
+  configuration: Configuration;
+  session: Session;
+  reload: () => void;
+  children: ComponentChildren;
+}
+
+/** What surrounds every page: navigation, who is here, and banners. */
+export function Shell({ configuration, session, reload, children }: ShellProps) {
+  const ended = useStore(sessionEnded);
+  const [open, setOpen] = useState(false);
+  return (
+    <div class="shell">
+      <a class="skip" href="#content">
+        {m.skip}
+      </a>
+      <header class="top">
+        <a class="brand" href={to('')}>
+          {configuration.brand?.logo && <img src={configuration.brand.logo} alt="" height={20} />}
+          <strong>{configuration.brand?.name ?? m.console}</strong>
+          <span class="organization">
+            <Text of={session.organization.name} />
+          </span>
+        </a>
+        <button type="button" class="button menu" aria-expanded={open} onClick={() => setOpen(!open)}>
+          {m.menu}
+        </button>
+      </header>
+      <div class={open ? 'side open' : 'side'}>
+        <Navigation session={session} onChoose={() => setOpen(false)} />
+        <WhoAmI session={session} />
+      </div>
+      <main id="content" tabIndex={-1}>
+        {session.link_reused_at && (
+          <div class="notice bad" role="alert">
+            <p>{m.linkReused(new Date(session.link_reused_at).toISOString())}</p>
+          </div>
+        )}
+        {ended && <Ended configuration={configuration} reload={reload} />}
+        {children}
+      </main>
+    </div>
+  );
+}
+
+function Navigation({ session, onChoose }: { session: Session; onChoose: () => void }) {
+  const { path } = usePlace();
+  const mayUse = (scope: string | undefined) => !scope || session.scopes.includes(scope);
+  const isCurrent = (page: string) => (page === '' ? path.split('/').length <= 3 : path.startsWith(to(page)));
+  return (
+    <nav aria-label={m.menu}>
+      <ul>
+        {links
+          .filter(([, , scope]) => mayUse(scope))
+          .map(([page, name]) => (
+            <li key={page}>
+              <a href={to(page)} aria-current={isCurrent(page) ? 'page' : undefined} onClick={onChoose}>
+                {name}
+              </a>
+            </li>
+          ))}
+      </ul>
+    </nav>
+  );
+}
+
+function WhoAmI({ session }: { session: Session }) {
+  const utc = useStore(inUtc);
+  const left = new Date(session.expires_at).getTime() - useNow(10_000);
+  const call = useCall();
+  const signOut = useAction(async () => {
+    await call('DELETE', '/session');
+    navigate('/console/enter', { signedOut: true });
+  });
+  return (
+    <section class="who" aria-label={m.who.title}>
+      <p>
+        <strong>{session.label ? <Text of={session.label} /> : m.who.unnamed}</strong>
+      </p>
+      <p class="muted" title={session.scopes.join(' ')}>
+        {m.who.scopes}: {session.scopes.join(', ')}
+      </p>
+      <p class="muted">{left > 0 ? m.who.ends(duration(Math.max(60_000, left))) : m.who.ended}</p>
+      <label class="switch">
+        <input type="checkbox" checked={utc} onChange={(event) => inUtc.set(event.currentTarget.checked)} /> {m.who.utc}
+      </label>
+      <button type="button" class="button" disabled={signOut.busy} onClick={() => signOut.run()}>
+        {m.who.signOut}
+      </button>
+    </section>
+  );
+}
+
+/** The session is over. What the page shows stays, with what was typed. */
+export function Ended({ configuration, reload }: { configuration: Configuration; reload?: () => void }) {
+  const { path, query } = usePlace();
+  const search = query.toString();
+  const again = () => {
+    sessionEnded.set(false);
+    reload?.();
+  };
+  return (
+    <div class="notice bad" role="alert">
+      <strong>{m.ended.title}</strong>
+      <p>{configuration.sign_in_url ? m.ended.text : m.ended.noSignIn}</p>
+      <div class="buttons">
+        {configuration.sign_in_url && (
+          <a
+            class="button primary"
+            target={reload ? '_blank' : undefined}
+            rel="noopener"
+            href={signInAddress(configuration.sign_in_url, `${path}${search === '' ? '' : `?${search}`}`)}
+          >
+            {m.ended.signIn}
+          </a>
+        )}
+        {reload && (
+          <button type="button" class="button" onClick={again}>
+            {m.ended.reload}
+          </button>
+        )}
+      </div>
+    </div>
+  );
+}
+
+/** The owner's page, which sends its visitor back here. */
+function signInAddress(page: string, returnTo: string): string {
+  const address = new URL(page);
+  const organization = organizationOf(returnTo);
+  if (organization) address.searchParams.set('organization_id', organization);
+  address.searchParams.set('return_to', returnTo);
+  return address.href;
+}

@@ -1,0 +1,164 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import type { Problem } from '../api/client.ts';
+import type { Query } from '../api/query.ts';
+import { m } from '../messages.ts';
+import { to, usePlace } from '../router.ts';
+import { Code, useNow } from './text.tsx';
+
+let shownPath: string | undefined;
+
+interface PageProps {
+  title: string;
+  /** The name in the title of the window, where the heading is longer. */
+  name?: string;
+  above?: { href: string; name: string };
+  actions?: ComponentChildren;
+  children: ComponentChildren;
+}
+
+/** A page with its heading, which takes the focus when the address changes. */
+export function Page({ title, name, above, actions, children }: PageProps) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  const { path } = usePlace();
+  useEffect(() => {
+    document.title = `${name ?? title} · ${m.console}`;
+  }, [title, name]);
+  useEffect(() => {
+    if (shownPath !== undefined && shownPath !== path) heading.current?.focus({ preventScroll: true });
+    shownPath = path;
+  }, [path]);
+  return (
+    <>
+      <header class="page-head">
+        <div>
+          {above && (
+            <a class="above" href={above.href}>
+              ← {above.name}
+            </a>
+          )}
+          <h1 ref={heading} tabIndex={-1}>
+            {title}
+          </h1>
+        </div>
+        {actions && <div class="actions">{actions}</div>}
+      </header>
+      {children}
+    </>
+  );
+}
+
+interface PanelProps {
+  title: string;
+  /** The page's own heading says it already. */
+  bare?: boolean;
+  actions?: ComponentChildren;
+  children: ComponentChildren;
+  request?: string | undefined;
+  cli?: string;
+}
+
+/** A part of a page, with the request that gave its contents. */
+export function Panel({ title, bare, actions, children, request, cli }: PanelProps) {
+  return (
+    <section class="panel" aria-label={title}>
+      {!bare && (
+        <header>
+          <h2>{title}</h2>
+          {actions && <div class="actions">{actions}</div>}
+        </header>
+      )}
+      {children}
+      {request && <Shown path={request} cli={cli} />}
+    </section>
+  );
+}
+
+/** The request that a view shows, to run it elsewhere. */
+function Shown({ path, cli }: { path: string; cli: string | undefined }) {
+  const lines = [`curl -H "Authorization: Bearer $API_KEY" '${location.origin}${path}'`];
+  if (cli !== undefined) lines.push(`enterprise-api ${cli}`);
+  return (
+    <details class="request">
+      <summary>
+        <span>{m.actions.showRequest}</span> <code>GET {path}</code>
+      </summary>
+      <Code label={m.actions.showRequest}>{lines.join('\n')}</Code>
+    </details>
+  );
+}
+
+interface LoadProps<T> {
+  query: Query<T>;
+  children: (data: T) => ComponentChildren;
+}
+
+/** Shows what was read; until then that it is read, or why it could not be. */
+export function Load<T>({ query, children }: LoadProps<T>) {
+  const { data, problem, loading, reload } = query;
+  return (
+    <div aria-busy={loading} class={loading && data !== undefined ? 'stale' : ''}>
+      {problem && <ProblemNotice problem={problem} retry={reload} />}
+      {data === undefined
+        ? !problem && (
+            <p class="loading" role="status">
+              {m.states.loading}
+            </p>
+          )
+        : children(data)}
+    </div>
+  );
+}
+
+/** What went wrong, with the id to name when asking for help. */
+export function ProblemNotice({ problem, retry }: { problem: Problem; retry?: (() => void) | undefined }) {
+  if (problem.code === 'not_found')
+    return (
+      <div class="notice" role="alert">
+        <strong>{m.states.notFound}</strong>
+        <p>
+          {m.states.notFoundText} <a href={to('')}>{m.states.home}</a>
+        </p>
+      </div>
+    );
+  return (
+    <div class="notice bad" role="alert">
+      <strong>{retry ? m.states.error : m.states.failed}</strong>
+      <p>{explain(problem)}</p>
+      {problem.status > 0 && (
+        <p class="muted">
+          {problem.status} <code>{problem.code}</code>
+          {problem.requestId && (
+            <>
+              {' · '}
+              {m.states.request} <code>{problem.requestId}</code>
+            </>
+          )}
+        </p>
+      )}
+      {retry && problem.status === 429 && <Countdown seconds={problem.retryAfter ?? 5} done={retry} />}
+      {retry && problem.status !== 429 && problem.status !== 403 && (
+        <button type="button" class="button" onClick={retry}>
+          {m.states.retry}
+        </button>
+      )}
+    </div>
+  );
+}
+
+function explain({ status, code, requiredScope, message }: Problem): string {
+  if (status === 0) return m.states.noAnswer;
+  if (code === 'bodies_hidden') return m.states.hidden;
+  if (code === 'plan_no_api_access') return m.states.plan;
+  return requiredScope ? m.states.forbidden(requiredScope) : message;
+}
+
+/** Counts down once, then acts. */
+function Countdown({ seconds, done }: { seconds: number; done: () => void }) {
+  const until = useRef(Date.now() + seconds * 1000);
+  const left = Math.max(0, Math.ceil((until.current - useNow()) / 1000));
+  useEffect(() => {
+    if (left === 0) done();
+  }, [left === 0]);
+  return <p>{m.states.limited(left)}</p>;
+}
