@@ -79,7 +79,7 @@ export default {
     {
       ...common,
       displayName: 'e2e',
-      ...prepared('stores'),
+      ...prepared('browser'),
       testMatch: ['<rootDir>/tests/{e2e,sdk,cli}/**/*.test.ts'],
       testPathIgnorePatterns: ['/node_modules/', ...long, ...pooler],
     },

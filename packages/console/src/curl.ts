@@ -44,3 +44,6 @@ function endFor(body: string): string {
 }
 
 const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
+
+/** One word of a command line. The address of a page, which a stranger may have made up, gives such words. */
+export const shellWord = (text: string) => (/^[\w.,:*-]+$/.test(text) ? text : quoted(text));

@@ -78,7 +78,7 @@ export const m = {
   },
   start: {
     title: 'Get your first event',
-    add: 'Add a webhook',
+    add: 'Add webhook',
     addText: 'Say where events are sent.',
     test: 'Send a test',
     testText: 'See the answer of your receiver.',
@@ -86,7 +86,6 @@ export const m = {
     verifyText: 'Accept only what this service sent. A test that your receiver answers with 2xx ticks this step.',
     done: 'Done',
     open: 'To do',
-    skipWebhook: 'Add webhook',
   },
   overview: {
     title: 'Overview',

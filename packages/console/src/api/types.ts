@@ -68,6 +68,6 @@ export interface AuditEntry {
   object_type: string;
   object_id: string | null;
   changed_fields: string[];
-  changes: Record<string, unknown>;
+  changes: Record<string, { from: unknown; to: unknown }>;
   created_at: string;
 }

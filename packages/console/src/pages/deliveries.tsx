@@ -1,5 +1,6 @@
 import { useQuery } from '../api/query.ts';
 import type { Delivery, EventTypeEntry, List, ScannedList, Webhook } from '../api/types.ts';
+import { shellWord } from '../curl.ts';
 import { count } from '../format.ts';
 import { m } from '../messages.ts';
 import { to, usePlace } from '../router.ts';
@@ -126,7 +127,7 @@ const options = { webhook_id: 'webhook', event_id: 'event', status: 'status', ev
 function cliOf(query: URLSearchParams): string {
   const given = Object.entries({ ...options, until: 'until' }).flatMap(([name, option]) => {
     const value = query.getAll(name).join(',');
-    return value === '' ? [] : [` --${option} ${value}`];
+    return value === '' ? [] : [` --${option} ${shellWord(value)}`];
   });
   return `deliveries list${given.join('')}`;
 }

@@ -1,5 +1,6 @@
 import { useQuery } from '../api/query.ts';
 import type { Event, EventTypeEntry, List, ScannedList } from '../api/types.ts';
+import { shellWord } from '../curl.ts';
 import { m } from '../messages.ts';
 import { to, usePlace } from '../router.ts';
 import { Field, Select } from '../ui/form.tsx';
@@ -76,8 +77,9 @@ export function Events() {
 }
 
 function cliOf(query: URLSearchParams): string {
-  const given = ['type', 'since', 'until'].flatMap((name) =>
-    query.has(name) ? [` --${name} ${query.get(name)}`] : [],
-  );
+  const given = ['type', 'since', 'until'].flatMap((name) => {
+    const value = query.get(name);
+    return value === null ? [] : [` --${name} ${shellWord(value)}`];
+  });
   return `events list${given.join('')}`;
 }

@@ -3,7 +3,7 @@ import type { Delivery, List, Webhook, WebhookHealth, WebhookHealthSummary } fro
 import { count, plural } from '../format.ts';
 import { m } from '../messages.ts';
 import { to } from '../router.ts';
-import { Causes } from '../ui/causes.tsx';
+import { Causes, errorName } from '../ui/causes.tsx';
 import { Load, Page, Panel } from '../ui/page.tsx';
 import { State, Text, When } from '../ui/text.tsx';
 import { Plots } from './plots.tsx';
@@ -54,9 +54,10 @@ function Sentence({ all }: { all: readonly WebhookHealthSummary[] }) {
   const isWell = failing.length + degraded === 0;
   return (
     <p class={`headline ${failing.length > 0 ? 'bad' : degraded > 0 ? 'warn' : 'good'}`} role="status">
-      {failing.length > 0 && (
+      {failing[0] && (
         <span>
-          {m.overview.failing(failing.length, all.length)} {m.overview.since} <When at={oldest} />.{' '}
+          {m.overview.failing(failing.length, all.length)} {m.overview.since} <When at={oldest} />
+          <MainCause id={failing[0].webhook_id} />.{' '}
         </span>
       )}
       {degraded > 0 && <span>{m.overview.degraded(degraded)} </span>}
@@ -71,6 +72,12 @@ function Sentence({ all }: { all: readonly WebhookHealthSummary[] }) {
       {waiting > 0 && <span>{m.overview.waiting(plural(waiting, 'delivery', 'deliveries'))}</span>}
     </p>
   );
+}
+
+/** Why most attempts of a webhook failed. */
+function MainCause({ id }: { id: string }) {
+  const cause = useQuery<WebhookHealth>(`/v1/webhooks/${id}/health`).data?.causes[0];
+  return cause ? <>: {errorName(cause.error, cause.status_code)}</> : null;
 }
 
 function Failing({ id, webhook }: { id: string; webhook: Webhook | undefined }) {

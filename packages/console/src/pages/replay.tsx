@@ -1,6 +1,7 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { type Action, useAction, useCall, useQuery } from '../api/query.ts';
 import type { EventTypeEntry, List, Replay, ReplayPreview } from '../api/types.ts';
+import { shellWord } from '../curl.ts';
 import { count, duration, plural } from '../format.ts';
 import { m } from '../messages.ts';
 import { setQuery, to, usePlace } from '../router.ts';
@@ -48,7 +49,7 @@ function Choose({ webhookId }: { webhookId: string }) {
   const value = (name: string) => query.get(name) ?? '';
   const any = ['', m.deliveries.any] as const;
   return (
-    <Panel bare title={m.replay.title} cli={`webhooks replay ${webhookId}`}>
+    <Panel bare title={m.replay.title} request={`POST ${path}`} cli={cliOf(webhookId, request)}>
       <p class="muted">{m.replay.text}</p>
       <Filters names={names}>
         <Field
@@ -199,4 +200,16 @@ function requestOf(query: URLSearchParams, yesterday: string) {
     status_code: list('status_code')?.map(Number),
     rate_per_second: rate === undefined ? undefined : Number(rate),
   };
+}
+
+const options = { since: 'since', until: 'until', status: 'status', event_type: 'type', error: 'error' } as const;
+
+function cliOf(webhookId: string, request: ReturnType<typeof requestOf>): string {
+  const given = Object.entries({ ...options, status_code: 'status-code', rate_per_second: 'rate' }).flatMap(
+    ([name, option]) => {
+      const value = request[name as keyof typeof request];
+      return value === undefined ? [] : [` --${option} ${shellWord([value].flat().join(','))}`];
+    },
+  );
+  return `webhooks replay ${webhookId}${given.join('')}`;
 }

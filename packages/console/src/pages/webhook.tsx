@@ -178,9 +178,12 @@ function History({ id }: { id: string }) {
               { name: m.webhooks.updated, cell: ({ created_at }) => <When at={created_at} /> },
               {
                 name: m.webhooks.what,
-                cell: ({ action, changed_fields }) => (
+                cell: (entry) => (
                   <>
-                    <code>{visible(action)}</code> <span class="muted">{changed_fields.map(visible).join(', ')}</span>
+                    <code>{visible(entry.action)}</code>{' '}
+                    <span class="muted">
+                      <Text of={changesOf(entry)} />
+                    </span>
                   </>
                 ),
               },
@@ -192,6 +195,15 @@ function History({ id }: { id: string }) {
     </Panel>
   );
 }
+
+/** What changed, with the values before and after, as far as they are no secret. */
+const changesOf = ({ action, changed_fields, changes }: AuditEntry) =>
+  changed_fields
+    .map((field) => {
+      const change = action.endsWith('.updated') ? changes[field] : undefined;
+      return change ? `${field}: ${JSON.stringify(change.from)} → ${JSON.stringify(change.to)}` : field;
+    })
+    .join(', ');
 
 function Replays({ id }: { id: string }) {
   const path = `/v1/webhooks/replays?webhook_id=${id}&limit=10`;

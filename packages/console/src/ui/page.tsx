@@ -76,12 +76,13 @@ export function Panel({ title, bare, actions, children, request, cli }: PanelPro
 
 /** The request that a view shows, to run it elsewhere. */
 function Shown({ path, cli }: { path: string; cli: string | undefined }) {
-  const lines = [`curl -H "Authorization: Bearer $API_KEY" '${location.origin}${path}'`];
+  const [method, target] = path.startsWith('POST ') ? ['-X POST ', path.slice(5)] : ['', path];
+  const lines = [`curl ${method}-H "Authorization: Bearer $API_KEY" '${location.origin}${target}'`];
   if (cli !== undefined) lines.push(`enterprise-api ${cli}`);
   return (
     <details class="request">
       <summary>
-        <span>{m.actions.showRequest}</span> <code>GET {path}</code>
+        <span>{m.actions.showRequest}</span> <code>{method === '' ? `GET ${path}` : path}</code>
       </summary>
       <Code label={m.actions.showRequest}>{lines.join('\n')}</Code>
     </details>
@@ -98,7 +99,7 @@ export function Load<T>({ query, children }: LoadProps<T>) {
   const { data, problem, loading, reload } = query;
   return (
     <div aria-busy={loading} class={loading && data !== undefined ? 'stale' : ''}>
-      {problem && <ProblemNotice problem={problem} retry={reload} />}
+      {problem && problem.status !== 401 && <ProblemNotice problem={problem} retry={reload} />}
       {data === undefined
         ? !problem && (
             <p class="loading" role="status">

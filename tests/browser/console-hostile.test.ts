@@ -1,0 +1,159 @@
+import { until } from '@enterprise-api/testkit';
+import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { type ConsoleStage, openConsoleStage, show } from './console-stage.ts';
+
+jest.setTimeout(900_000);
+
+/** Each of these runs, leads away or deceives where a page takes text for more than text. */
+const markup = [
+  '<script>hacked=1</script>',
+  '</script><script>hacked=1</script>',
+  '<img src=x onerror=hacked=1>',
+  '<img src="https://foreign.example/x.png">',
+  '<svg onload=hacked=1>',
+  '<svg><script>hacked=1</script></svg>',
+  '<svg><a xlink:href="javascript:hacked=1"><text x=20 y=20>x</text></a></svg>',
+  '<svg><animate onbegin=hacked=1 attributeName=x dur=1s>',
+  '<svg><use href="https://foreign.example/#x"/></svg>',
+  '<math><mtext></mtext><mglyph><style><img src onerror=hacked=1></style></mglyph></math>',
+  '<iframe src="javascript:hacked=1"></iframe>',
+  '<iframe srcdoc="<script>hacked=1</script>"></iframe>',
+  '<object data="https://foreign.example/"></object>',
+  '<embed src="javascript:hacked=1">',
+  '<a href="javascript:hacked=1">x</a>',
+  '<a href="java\tscript:hacked=1">x</a>',
+  '<base href="https://foreign.example/">',
+  '<link rel=stylesheet href="https://foreign.example/x.css">',
+  '<meta http-equiv=refresh content="0;url=https://foreign.example/">',
+  '<style>@import "https://foreign.example/x.css";</style>',
+  '<form action="https://foreign.example/"><button>Sign in</button></form>',
+  '<input autofocus onfocus=hacked=1>',
+  '<details open ontoggle=hacked=1>',
+  '<video><source onerror=hacked=1></video>',
+  '<body onload=hacked=1>',
+  '<marquee onstart=hacked=1>',
+  '<template><script>hacked=1</script></template>',
+  '<noscript><p title="</noscript><img src=x onerror=hacked=1>">',
+  '<!--><img src=x onerror=hacked=1>-->',
+  '<x onclick=hacked=1 tabindex=1 autofocus>',
+  '"><script>hacked=1</script>',
+  "'><script>hacked=1</script>",
+  '" onmouseover="hacked=1',
+  "' autofocus onfocus='hacked=1",
+  '&lt;script&gt;hacked=1&lt;/script&gt;',
+  '&#60;script&#62;hacked=1&#60;/script&#62;',
+  'javascript:hacked=1',
+  'JaVaScRiPt://%0ahacked=1',
+  'data:text/html,<script>hacked=1</script>',
+  'vbscript:hacked=1',
+  '//foreign.example/x',
+  'https://foreign.example@127.0.0.1/',
+  '{{constructor.constructor("hacked=1")()}}',
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: it must stay as it is.
+  '${hacked=1}',
+  '{"__html":"<img src=x onerror=hacked=1>"}',
+  '{"type":"script","props":{"dangerouslySetInnerHTML":{"__html":"hacked=1"}}}',
+  '__proto__',
+  'constructor',
+  '{"__proto__":{"hacked":1}}',
+  'toString',
+  '%3Cscript%3Ehacked=1%3C/script%3E',
+  '\\u003cscript\\u003ehacked=1\\u003c/script\\u003e',
+  '+ADw-script+AD4-hacked=1+ADw-/script+AD4-',
+];
+const deceiving = [
+  'paid \u202egnp.exe',
+  '\u2066admin\u2069 \u2067support',
+  'zero\u200bwidth\u200djoin',
+  '\u001b[31mred\u001b[0m \u001b]8;;https://foreign.example\u0007link\u001b]8;;\u0007',
+  'line\u2028separator\u2029',
+  '\ufeffmark \u00ad soft',
+  'bell\u0007 back\u0008space \u007f',
+];
+const strings = [...markup, ...deceiving];
+const invisible = /(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
+
+let stage: ConsoleStage;
+beforeAll(async () => {
+  stage = await openConsoleStage(({ path, body }) => {
+    if (path === '/large') return { body: 'x'.repeat(16_384) };
+    const number = Number(/"number":(\d+)/.exec(String(body))?.[1] ?? 0);
+    return { status: 400, headers: { 'content-type': 'text/plain' }, body: strings[number] ?? '' };
+  });
+});
+afterAll(async () => stage[Symbol.asyncDispose]());
+
+/** Nothing ran, nothing was asked of another origin, and no character hides. */
+async function expectHarmless(page: Page, seen: readonly string[]): Promise<void> {
+  expect(await page.evaluate('globalThis.hacked')).toBeUndefined();
+  expect(await page.evaluate('({}).hacked')).toBeUndefined();
+  const text = await page.locator('body').innerText();
+  expect(invisible.exec(text)).toBeNull();
+  for (const part of seen) expect(text).toContain(part);
+}
+
+it(`shows ${strings.length} hostile strings in every field as text`, async () => {
+  const { customer, receiver, console: pages } = stage;
+  const { id } = await customer.createWebhook(receiver.url('/<script>hacked=1</script>?"onload=hacked=1'), {
+    events: ['consultation.*'],
+    description: strings[0],
+  });
+  await customer.emit(
+    strings.map((text, number) => ({
+      organization_id: customer.organizationId,
+      type: 'consultation.completed' as const,
+      data: { consultation_id: text.slice(0, 200), number, note: text, [text]: { [text]: text } },
+    })),
+  );
+  const over = (rows: { status: string }[]) =>
+    rows.length === strings.length && rows.every((row) => row.status === 'failed');
+  const rows = await until('the deliveries', () => customer.deliveries(), { holds: over, withinMs: 600_000 });
+  const hostile = { label: strings[2] as string, organization_name: `${strings[4]}${deceiving[0]}` };
+  await using window = await stage.enter('/deliveries', hostile);
+  const { page, complaints, requested } = window;
+  const at = (path: string) => show(page, `${pages.origin}/console/${customer.organizationId}${path}`);
+  await expectHarmless(page, ['<svg onload=hacked=1>', '⟨U+202E⟩']);
+  await at('/events');
+  await expectHarmless(page, strings.slice(24, 40));
+  for (const { id: delivery, event_id } of rows) {
+    await at(`/deliveries/${delivery}`);
+    await expectHarmless(page, []);
+    await at(`/events/${event_id}`);
+    await expectHarmless(page, []);
+  }
+  for (const description of strings) {
+    const changed = await customer.call('PATCH', `/v1/webhooks/${id}`, { description });
+    await at(`/webhooks/${id}`);
+    await expectHarmless(page, changed.status === 200 ? ['URL'] : []);
+  }
+  await at('/webhooks');
+  await expectHarmless(page, []);
+  for (const name of strings)
+    await customer.internal('POST', `/internal/v1/organizations/${customer.organizationId}/keys`, {
+      name,
+      scopes: ['me:read'],
+    });
+  await at('/keys');
+  await expectHarmless(page, ['<script>hacked=1</script>']);
+  // Also what an address says that a stranger wrote.
+  for (const text of strings)
+    for (const name of ['status', 'cursor', 'range', 'type', 'month', 'replay', 'since'])
+      if (text.length % 7 === name.length % 7) await at(`/deliveries?${name}=${encodeURIComponent(text)}`);
+  await expectHarmless(page, []);
+  expect(requested.filter((address) => new URL(address).origin !== pages.origin)).toEqual([]);
+  expect(complaints.filter((text) => !text.includes('status of 400'))).toEqual([]);
+});
+
+it('shows an event of 256 KiB', async () => {
+  const { customer, receiver } = stage;
+  await customer.createWebhook(receiver.url('/large'), { events: ['batch.*'] });
+  const data = { batch_id: 'large', text: '<b>\u202e"'.repeat(28_000) };
+  await customer.emit([{ organization_id: customer.organizationId, type: 'batch.completed', data }]);
+  const delivered = await until('the delivery', () => customer.deliveries('&event_type=batch.completed'), {
+    holds: (rows) => rows[0]?.status === 'succeeded',
+  });
+  await using window = await stage.enter(`/deliveries/${delivered[0]?.id}`);
+  await expectHarmless(window.page, ['⟨U+202E⟩']);
+  expect(window.complaints).toEqual([]);
+});

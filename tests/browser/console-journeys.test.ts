@@ -1,0 +1,104 @@
+import { until } from '@enterprise-api/testkit';
+import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
+import { type ConsoleStage, openConsoleStage, press } from './console-stage.ts';
+
+jest.setTimeout(300_000);
+
+let stage: ConsoleStage;
+let isBroken = true;
+beforeAll(async () => {
+  stage = await openConsoleStage(() => (isBroken ? { status: 503, body: 'down for maintenance' } : {}));
+  await stage.customer.createWebhook(stage.receiver.url('/hook'));
+});
+afterAll(async () => stage[Symbol.asyncDispose]());
+
+it('from the overview of a failing webhook, two presses send everything again', async () => {
+  const { customer } = stage;
+  const events = ['one', 'two', 'three'].map((consultation_id) => ({
+    organization_id: customer.organizationId,
+    type: 'consultation.completed' as const,
+    data: { consultation_id },
+  }));
+  await customer.emit(events);
+  const failed = (rows: { status: string }[]) => rows.filter(({ status }) => status === 'failed').length === 3;
+  await until('three failed deliveries', () => customer.deliveries(), { holds: failed, withinMs: 120_000 });
+  isBroken = false;
+  await using window = await stage.enter('');
+  const { page } = window;
+  await page.getByText('1 of 1 webhook fails since').waitFor();
+  await press(page, page.getByRole('link', { name: 'Send all again' }));
+  await press(page, page.getByRole('button', { name: 'Send 3 deliveries again' }));
+  await page.getByText('Finished').waitFor({ timeout: 120_000 });
+  expect((await customer.deliveries('&status=succeeded')).length).toBe(3);
+  await page.goto(`${stage.console.origin}/console/${customer.organizationId}`);
+  await page.getByText('and delivers again').waitFor();
+  expect(window.complaints).toEqual([]);
+});
+
+it('a session that ends keeps what was typed, and leads to the page that mints links', async () => {
+  await using window = await stage.enter('/webhooks/new');
+  const { page } = window;
+  await page.getByLabel('URL').fill('https://example.com/typed');
+  stage.console.endSessions();
+  await page.getByRole('button', { name: 'Add webhook' }).click();
+  const again = page.getByRole('link', { name: 'Sign in again' });
+  const address = new URL((await again.getAttribute('href')) ?? '');
+  expect(Object.fromEntries(address.searchParams)).toEqual({
+    organization_id: stage.customer.organizationId,
+    return_to: `/console/${stage.customer.organizationId}/webhooks/new`,
+  });
+  expect(await page.getByLabel('URL').inputValue()).toBe('https://example.com/typed');
+});
+
+it('a link works once', async () => {
+  const link = stage.console.link();
+  await using first = await stage.browser.open();
+  await first.page.goto(link);
+  await first.page.getByRole('button', { name: 'Open console' }).click();
+  await first.page.getByRole('heading', { name: 'Overview' }).waitFor();
+  expect(first.page.url()).not.toContain('#');
+  await using second = await stage.browser.open();
+  await second.page.goto(link);
+  await second.page.getByRole('button', { name: 'Open console' }).click();
+  await second.page.getByText('This link does not work').waitFor();
+});
+
+it('filters and places in lists are in the address; Next and Previous lead there and back', async () => {
+  const { customer } = stage;
+  const events = Array.from({ length: 60 }, (_, index) => ({
+    organization_id: customer.organizationId,
+    type: 'batch.completed' as const,
+    data: { batch_id: `batch_${index}` },
+  }));
+  await customer.emit(events);
+  const all = (rows: unknown[]) => rows.length >= 60;
+  await until('60 deliveries', () => customer.deliveries('&event_type=batch.completed'), { holds: all });
+  await using window = await stage.enter('/deliveries');
+  const { page } = window;
+  await page.getByLabel('Event type').selectOption('batch.completed');
+  await page.getByRole('button', { name: 'Apply' }).click();
+  await page.waitForURL('**event_type=batch.completed');
+  const rows = page.getByRole('row');
+  await until('a page', () => rows.count(), { holds: (found) => found === 51 });
+  await page.getByRole('button', { name: 'Next' }).click();
+  await until('the rest', () => rows.count(), { holds: (found) => found === 11 });
+  const shared = page.url();
+  await page.getByRole('button', { name: 'Previous' }).click();
+  await until('the first page', () => rows.count(), { holds: (found) => found === 51 });
+  await page.goto(shared);
+  await until('the shared page', () => rows.count(), { holds: (found) => found === 11 });
+  await page.getByRole('link', { name: 'batch.completed' }).first().click();
+  await until('the focus', () => page.evaluate('document.activeElement.tagName'), { holds: (tag) => tag === 'H1' });
+});
+
+it('nothing secret is in a storage of the browser', async () => {
+  await using window = await stage.enter('/webhooks/new');
+  const { page } = window;
+  await page.getByLabel('URL').fill(stage.receiver.url('/second'));
+  await page.getByRole('button', { name: 'Add webhook' }).click();
+  await page.getByText('whsec_').first().waitFor();
+  const kept =
+    'JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, history.state, location.href])';
+  expect(await page.evaluate(kept)).not.toMatch(/whsec_|#/);
+  expect(await page.evaluate('localStorage.length + sessionStorage.length')).toBe(0);
+});

@@ -1,0 +1,199 @@
+import { until } from '@enterprise-api/testkit';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { violationsOf } from './accessibility.ts';
+import { desktop, phone } from './browser.ts';
+import { type ConsoleStage, openConsoleStage, show, untilShown } from './console-stage.ts';
+
+jest.setTimeout(600_000);
+
+const devices = [
+  ['a desktop', desktop],
+  // A desktop at 400 % shows as much.
+  ['a phone', phone],
+] as const;
+
+let stage: ConsoleStage;
+let pages: string[];
+let broken: string;
+beforeAll(async () => {
+  stage = await openConsoleStage(({ path }) =>
+    path === '/broken' ? { status: 503, body: 'down for maintenance' } : { body: '{"ok":true}' },
+  );
+  const { customer, receiver } = stage;
+  await customer.createWebhook(receiver.url('/works'), { description: 'Works' });
+  broken = (await customer.createWebhook(receiver.url('/broken'), { events: ['batch.*'] })).id;
+  await customer.createWebhook(receiver.url('/off'), { enabled: false });
+  await customer.createKey(customer.organizationId, { name: 'CI', scopes: ['me:read'], expires_at: soon() });
+  const events = [1, 2, 3, 4].map((number) => ({
+    organization_id: customer.organizationId,
+    type: 'batch.failed' as const,
+    data: { batch_id: `batch_${number}`, reason: 'a long reason '.repeat(20) },
+  }));
+  await customer.emit(events);
+  const over = (rows: { status: string }[]) =>
+    rows.filter(({ status }) => status === 'failed').length === 4 && rows.every(({ status }) => status !== 'pending');
+  const rows = await until('the deliveries', () => customer.deliveries(), { holds: over, withinMs: 180_000 });
+  const failed = rows.find(({ status }) => status === 'failed');
+  const replay = await customer.call('POST', `/v1/webhooks/${broken}/replay`, { since: '2026-01-01T00:00:00Z' });
+  const { id: replayId } = JSON.parse(replay.text) as { id: string };
+  pages = [
+    '',
+    '?range=1h',
+    '/webhooks',
+    '/webhooks/new',
+    `/webhooks/${broken}`,
+    `/webhooks/${broken}/replay`,
+    `/webhooks/${broken}/replay?replay=${replayId}`,
+    '/deliveries?status=failed',
+    `/deliveries/${failed?.id}`,
+    '/events',
+    `/events/${failed?.event_id}`,
+    '/signatures',
+    '/event-types',
+    '/keys',
+    '/usage',
+    '/usage?by=area',
+    '/live',
+    '/nothing-here',
+  ];
+});
+afterAll(async () => stage[Symbol.asyncDispose]());
+
+const soon = () => new Date(Date.now() + 3 * 86_400_000).toISOString();
+
+/** In both colours: no finding of axe, and nothing beside the screen. */
+async function expectGood(page: Page): Promise<void> {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    expect(await violationsOf(page)).toEqual([]);
+  }
+  const [content, screen] = await page.evaluate<number[]>('[document.documentElement.scrollWidth, innerWidth]');
+  expect(content).toBeLessThanOrEqual(screen as number);
+}
+
+describe.each(devices)('on %s', (_device, options) => {
+  it('every page with data breaks no rule of accessibility and does not scroll sideways', async () => {
+    await using window = await stage.enter('', {}, options);
+    const { page, complaints, requested } = window;
+    for (const path of pages) {
+      await show(page, `${stage.console.origin}/console/${stage.customer.organizationId}${path}`);
+      await expectGood(page);
+    }
+    expect(complaints).toEqual([]);
+    expect(requested.filter((address) => new URL(address).origin !== stage.console.origin)).toEqual([]);
+  });
+
+  it('so do the dialogs, the open menu and the tables of the plots', async () => {
+    await using window = await stage.enter(`/webhooks/${broken}`, {}, options);
+    const { page } = window;
+    for (const name of ['Rotate secret', 'Disable', 'Delete']) {
+      await page.getByRole('button', { name }).first().click();
+      await page.getByRole('dialog').waitFor();
+      await expectGood(page);
+      await page.keyboard.press('Escape');
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
+    }
+    await page.getByText('Show as table').first().click();
+    await expectGood(page);
+    await show(page, `${stage.console.origin}/console/${stage.customer.organizationId}/keys`);
+    await page.getByRole('button', { name: 'Create key' }).click();
+    await expectGood(page);
+    await page.keyboard.press('Escape');
+    const menu = page.getByRole('button', { name: 'Menu' });
+    if (await menu.isVisible()) await menu.click();
+    await expectGood(page);
+  });
+});
+
+describe('a state', () => {
+  const problem = (status: number, code: string, fields = {}) => ({
+    status,
+    json: { error: { type: 'api_error', code, message: 'Something.', request_id: 'req_0123', ...fields } },
+  });
+
+  it.each([
+    ['an error names its code and its request', problem(500, 'internal_error'), 'req_0123'],
+    ['a rate limit counts down', problem(429, 'rate_limited', { retry_after: 30 }), 'The next one is sent in'],
+    [
+      'a missing scope is named',
+      problem(403, 'forbidden_scope', { required_scope: 'webhooks:read' }),
+      'lacks the scope',
+    ],
+    ['hidden bodies are said to be hidden', problem(403, 'bodies_hidden'), 'hides the contents'],
+  ])('%s, and the other panels stay', async (_title, answer, words) => {
+    await using window = await stage.enter('', {}, phone);
+    const { page } = window;
+    await page.route('**/v1/webhooks/statistics*', (route) => route.fulfill(answer));
+    await page.reload();
+    await page.getByText(words).first().waitFor();
+    await page.locator('.headline').waitFor();
+    await expectGood(page);
+  });
+
+  it('a request without an answer can be tried again', async () => {
+    await using window = await stage.enter('/events');
+    const { page } = window;
+    await page.route('**/v1/events*', (route) => route.abort());
+    await page.reload();
+    await page.getByText('There was no answer.').waitFor();
+    await expectGood(page);
+    await page.unroute('**/v1/events*');
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByRole('row').nth(4).waitFor();
+    expect(await page.getByText('There was no answer.').count()).toBe(0);
+  });
+
+  it('a session that only reads has no button that changes something, and says why', async () => {
+    await using window = await stage.enter(`/webhooks/${broken}`, { scopes: ['me:read', 'webhooks:read'] });
+    const { page } = window;
+    await page.getByText('Read-only').first().waitFor();
+    for (const name of ['Rotate secret', 'Disable', 'Delete', 'Send test', 'Edit'])
+      expect(await page.getByRole('button', { name }).count()).toBe(0);
+    expect(await page.getByRole('link', { name: /API keys|Usage|Send all again/ }).count()).toBe(0);
+    await expectGood(page);
+  });
+
+  it('the plan Starter reads, and says why it does not write', async () => {
+    await using window = await stage.enter('/webhooks', { plan: 'starter' });
+    await window.page.getByText('the plan Starter').first().waitFor();
+    await expectGood(window.page);
+  });
+
+  it('a link that was used again is shown on every page', async () => {
+    await using window = await stage.enter('/webhooks', { link_reused_at: '2026-11-27T10:00:00.000Z' });
+    await window.page.getByText('tried to use the link').waitFor();
+    await expectGood(window.page);
+  });
+
+  it('no session leads to the page that mints links', async () => {
+    await using window = await stage.browser.open();
+    await window.page.goto(`${stage.console.origin}/console/${stage.customer.organizationId}/events`);
+    await window.page.getByRole('link', { name: 'Sign in again' }).waitFor();
+  });
+
+  it('a part of an older version that is gone loads the page anew, once', async () => {
+    await using window = await stage.enter('/webhooks');
+    const { page } = window;
+    await page.route('**/assets/uPlot*', (route) => route.fulfill({ status: 404 }));
+    let loads = 0;
+    page.on('load', () => {
+      loads += 1;
+    });
+    await page.getByRole('link', { name: 'Overview' }).click();
+    await page.getByText('could not be loaded').first().waitFor();
+    expect(loads).toBe(1);
+  });
+
+  it('data that is absent says why', async () => {
+    await using window = await stage.enter('/events', { show_bodies: false });
+    const { page } = window;
+    await page.route(/\/v1\/events\/evt_\w+$/, async (route) => {
+      const answer = await route.fetch();
+      await route.fulfill({ response: answer, json: { ...(await answer.json()), data: null } });
+    });
+    await page.locator('td a').first().click();
+    await untilShown(page);
+    await page.getByText('This session hides the data of events.').waitFor();
+  });
+});

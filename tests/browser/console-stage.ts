@@ -1,0 +1,91 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import {
+  type ApiCustomer,
+  createApiCustomer,
+  openStage,
+  projectFolder,
+  type Receiver,
+  type ReceiverOptions,
+  until,
+} from '@enterprise-api/testkit';
+import type { Locator, Page } from 'playwright-core';
+import { loadAxe } from './accessibility.ts';
+import { desktop, startBrowser, type TestBrowser, type TestWindow } from './browser.ts';
+import { type SessionValues, type StandIn, startStandIn } from './console-stand-in.ts';
+
+/** The whole product with the pages of the console, a receiver, and a browser. */
+export interface ConsoleStage extends AsyncDisposable {
+  readonly browser: TestBrowser;
+  readonly console: StandIn;
+  readonly customer: ApiCustomer;
+  readonly receiver: Receiver;
+  /** A window whose session has these values, at a page of the organization. */
+  enter(
+    page: string,
+    values?: Partial<SessionValues>,
+    options?: Parameters<TestBrowser['open']>[0],
+  ): Promise<TestWindow>;
+}
+
+export async function openConsoleStage(respond: ReceiverOptions['respond']): Promise<ConsoleStage> {
+  await promisify(execFile)(process.execPath, [join(projectFolder, 'packages/console/build.ts')]);
+  await using building = new AsyncDisposableStack();
+  const quick = { WEBHOOK_RETRY_SCHEDULE: '100ms,100ms', WEBHOOK_RETRY_JITTER: '0' };
+  const stage = building.use(await openStage({ redisUrl: undefined, settings: quick }));
+  const receiver = await stage.startReceiver(respond && { respond });
+  const api = await stage.startApi();
+  await stage.startWorker();
+  const customer = await createApiCustomer(api);
+  const standIn = building.use(await startStandIn(api, customer));
+  const browser = building.use(await startBrowser());
+  const resources = building.move();
+  return {
+    browser,
+    console: standIn,
+    customer,
+    receiver,
+    enter: async (path, values, options = desktop) => {
+      const window = await browser.open(options);
+      const { page } = window;
+      await loadAxe(page);
+      await page.goto(standIn.link(values));
+      await page.getByRole('button', { name: 'Open console' }).click();
+      await page.locator('.who').waitFor({ state: 'attached' });
+      await show(page, `${standIn.origin}/console/${customer.organizationId}${path}`);
+      return window;
+    },
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+}
+
+/** Loads a page of the console, and waits until it has read all that it shows. */
+export async function show(page: Page, address: string): Promise<void> {
+  await page.goto(address);
+  await untilShown(page);
+}
+
+export async function untilShown(page: Page): Promise<void> {
+  await page.locator('h1').waitFor();
+  const unread = page.locator('.loading, [aria-busy="true"]');
+  await until('everything that the page reads', () => unread.count(), {
+    holds: (found) => found === 0,
+    withinMs: 60_000,
+  });
+}
+
+/** Presses Tab until the element has the focus, as a person without a mouse does. */
+export async function tabTo(page: Page, element: Locator): Promise<void> {
+  await element.waitFor();
+  for (let presses = 0; presses < 100; presses++) {
+    if (await element.evaluate((node: { matches(selector: string): boolean }) => node.matches(':focus'))) return;
+    await page.keyboard.press('Tab');
+  }
+  throw new Error(`100 times Tab did not reach ${String(element)}`);
+}
+
+export async function press(page: Page, element: Locator): Promise<void> {
+  await tabTo(page, element);
+  await page.keyboard.press('Enter');
+}
