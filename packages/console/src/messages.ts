@@ -108,7 +108,7 @@ export const m = {
     ours: 'From event to first attempt (95 %)',
     marks: 'Lines mark changes of a webhook.',
     none: 'No attempt in this period.',
-    seeCause: 'See cause',
+    open: 'Open webhook',
     totals: 'attempts',
     medianTheirs: 'Median answer time',
     medianOurs: 'Median time to first attempt',

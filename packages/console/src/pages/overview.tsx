@@ -88,7 +88,7 @@ function Failing({ id, webhook }: { id: string; webhook: Webhook | undefined }) 
       title={webhook ? new URL(webhook.url).host : id}
       request={path}
       cli={`webhooks health ${id}`}
-      actions={<a href={to(`/webhooks/${id}`)}>{m.overview.seeCause}</a>}
+      actions={<a href={to(`/webhooks/${id}`)}>{m.overview.open}</a>}
     >
       <Load query={health}>
         {(data) => (

@@ -118,7 +118,7 @@ function stacked({ kind, series }: PlotProps): (readonly (number | null)[])[] {
 }
 
 function optionsOf(props: PlotProps, element: HTMLElement, library: typeof uPlot, utc: boolean): uPlot.Options {
-  const { series, kind, unit, marks = [] } = props;
+  const { times, series, kind, unit, marks = [] } = props;
   const style = getComputedStyle(element);
   const color = (name: string) => style.getPropertyValue(`--${name}`);
   const axis = {
@@ -127,13 +127,19 @@ function optionsOf(props: PlotProps, element: HTMLElement, library: typeof uPlot
     ticks: { show: false },
     font: '12px system-ui, sans-serif',
   };
-  const bars = library.paths.bars?.({ size: [0.7, 40] });
+  const [first = 0, second = first + 60] = times;
+  const step = second - first;
+  const last = times.at(-1) ?? first;
+  const bars = library.paths.bars?.({ size: [0.8, 40], align: 1 });
   return {
     width: element.clientWidth,
     height,
     legend: { show: false },
     cursor: { y: false, drag: { x: false, y: false } },
-    scales: { y: { range: (_plot, _low, high) => [0, Math.max(1, high * 1.1)] } },
+    scales: {
+      x: { range: () => [first, last + step] },
+      y: { range: (_plot, _low, high) => [0, Math.max(1, high * 1.1)] },
+    },
     tzDate: (seconds) => (utc ? library.tzDate(new Date(seconds * 1000), 'Etc/UTC') : new Date(seconds * 1000)),
     axes: [
       { ...axis, size: 32, values: (_plot, ticks) => ticks.map((tick) => tickName(tick, ticks, utc)) },
