@@ -54,9 +54,10 @@ it('a link works once', async () => {
   const link = stage.console.link();
   await using first = await stage.browser.open();
   await first.page.goto(link);
+  await first.page.getByRole('button', { name: 'Open console' }).waitFor();
+  expect(first.page.url()).not.toContain('#');
   await first.page.getByRole('button', { name: 'Open console' }).click();
   await first.page.getByRole('heading', { name: 'Overview' }).waitFor();
-  expect(first.page.url()).not.toContain('#');
   await using second = await stage.browser.open();
   await second.page.goto(link);
   await second.page.getByRole('button', { name: 'Open console' }).click();

@@ -196,4 +196,26 @@ describe('a state', () => {
     await untilShown(page);
     await page.getByText('This session hides the data of events.').waitFor();
   });
+
+  it('a live page reads every 2 seconds while somebody can see it, and not at all while nobody can', async () => {
+    await using window = await stage.enter('/webhooks');
+    const { page, requested } = window;
+    await page.clock.install();
+    await page.evaluate('Object.defineProperty(document, "hidden", { get: () => globalThis.isHidden === true })');
+    await page.getByRole('link', { name: 'Live', exact: true }).click();
+    await untilShown(page);
+    const reads = () => requested.filter((address) => address.endsWith('/deliveries?limit=50')).length;
+    const readsAgain = async (before: number) => {
+      await page.clock.runFor(2000);
+      await until('another read', reads, { holds: (count) => count > before });
+      await untilShown(page);
+    };
+    await readsAgain(reads());
+    await page.evaluate('globalThis.isHidden = true');
+    const before = reads();
+    await page.clock.runFor(60_000);
+    expect(reads()).toBe(before);
+    await page.evaluate('globalThis.isHidden = false; document.dispatchEvent(new Event("visibilitychange"))');
+    await until('a read at once', reads, { holds: (count) => count > before });
+  });
 });

@@ -38,8 +38,7 @@ export function useQuery<T>(path: string | undefined, everyMs?: number): Query<T
       (data) => setState({ data, of: path, loading: false }),
       (problem: unknown) => {
         if (life.signal.aborted) return;
-        const shown = problem instanceof Problem ? problem : new Problem(0, {}, undefined);
-        setState((last) => ({ ...last, problem: shown, loading: false }));
+        setState((last) => ({ ...last, problem: problemOf(problem), loading: false }));
       },
     );
     return () => life.abort();
@@ -59,11 +58,15 @@ export function useQuery<T>(path: string | undefined, everyMs?: number): Query<T
 function useEvery(everyMs: number | undefined, act: () => void, wait = false): void {
   useEffect(() => {
     if (everyMs === undefined || wait) return;
+    const life = new AbortController();
     const timer = setTimeout(function again() {
-      if (document.hidden) document.addEventListener('visibilitychange', again, { once: true });
+      if (document.hidden) document.addEventListener('visibilitychange', again, { once: true, signal: life.signal });
       else act();
     }, everyMs);
-    return () => clearTimeout(timer);
+    return () => {
+      clearTimeout(timer);
+      life.abort();
+    };
   }, [everyMs, act, wait]);
 }
 
@@ -83,10 +86,12 @@ export function useAction<Args extends unknown[]>(act: (...args: Args) => Promis
     latest.current(...args).then(
       () => setState({ busy: false }),
       (error: unknown) => {
-        if (!(error instanceof Problem)) throw error;
-        setState({ busy: false, problem: error });
+        setState({ busy: false, problem: problemOf(error) });
       },
     );
   }, []);
   return { run, busy: state.busy, problem: state.problem };
 }
+
+/** An answer that breaks off is none. */
+const problemOf = (error: unknown) => (error instanceof Problem ? error : new Problem(0, {}, undefined));
