@@ -30,7 +30,7 @@ export function KeyDialog({ title, text, action, of, save, close }: KeyDialogPro
   return (
     <Dialog title={title} onClose={close}>
       {text && <p>{text}</p>}
-      <Form label={title} onSubmit={(fields) => save.run(read(fields))}>
+      <Form label={title} onSubmit={(fields) => save.run(read(fields, of))}>
         <Field label={m.keys.name} name="name" required maxLength={200} defaultValue={of?.name ?? ''} />
         <Choices legend={m.keys.scopes} name="scopes" options={offered} chosen={of?.scopes ?? []} />
         <Area
@@ -68,16 +68,18 @@ export function KeyDialog({ title, text, action, of, save, close }: KeyDialogPro
   );
 }
 
-function read(fields: FormData): KeyValues {
+function read(fields: FormData, of: ApiKey | undefined): KeyValues {
   const addresses = textOf(fields, 'ip_allowlist')
     .split(/[\s,]+/)
     .filter(Boolean);
   const expiresAt = textOf(fields, 'expires_at');
+  // The field shows no seconds: a time that nobody changed must stay as it was.
+  const isUnchanged = of !== undefined && expiresAt === localTime(of.expires_at);
   return {
     name: textOf(fields, 'name'),
     scopes: textsOf(fields, 'scopes'),
     ip_allowlist: addresses.length > 0 ? addresses : null,
     ip_allowlist_mode: fields.has('mode') ? 'report' : 'enforce',
-    expires_at: expiresAt === '' ? null : new Date(expiresAt).toISOString(),
+    expires_at: isUnchanged ? of.expires_at : expiresAt === '' ? null : new Date(expiresAt).toISOString(),
   };
 }

@@ -1,0 +1,44 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { duration, fromNow, pretty, timeParts, visible } from './format.ts';
+
+describe('JSON for people', () => {
+  it('keeps every token, also those that a parser would change', () => {
+    const text = '{"id":12345678901234567890,"a":1e400,"__proto__":{},"a":[1,{"b":"x: {, }"},[],{ }]}';
+    expect(pretty(text).replaceAll(/\s*\n\s*|(?<=":) /g, '')).toBe(text);
+  });
+
+  it('means the same for a parser', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        const text = JSON.stringify(value);
+        expect(JSON.parse(pretty(text))).toEqual(JSON.parse(text));
+      }),
+    );
+  });
+});
+
+it('writes out what deceives, and leaves all other text alone', () => {
+  expect(visible('a\u202eb\u200b\u001b[31m\r')).toBe('a⟨U+202E⟩b⟨U+200B⟩⟨U+001B⟩[31m⟨U+000D⟩');
+  expect(visible('Grüße, 世界 🙂\n\ttab')).toBe('Grüße, 世界 🙂\n\ttab');
+});
+
+it('shows a time with its offset', () => {
+  expect(timeParts('2025-07-01T09:08:07.000Z', true)).toEqual({ time: '1 Jul 2025 09:08:07', offset: '+00:00' });
+});
+
+it.each([
+  [310, '310 ms'],
+  [2500, '2.5 s'],
+  [250_000, '4 min 10 s'],
+  [2 * 86_400_000 + 3 * 3_600_000, '2 d 3 h'],
+  [3_600_000, '1 h'],
+])('%d ms are %s', (ms, text) => {
+  expect(duration(ms)).toBe(text);
+});
+
+it('says how long ago a time was, and how far ahead it lies', () => {
+  const now = Date.parse('2026-11-27T12:00:00Z');
+  expect(fromNow('2026-11-27T11:57:00Z', now)).toBe('3 min. ago');
+  expect(fromNow('2026-11-29T12:00:00Z', now)).toBe('in 2 days');
+});
