@@ -19,6 +19,8 @@ export const examples: Readonly<Record<string, string>> = {
   'webhooks create': "https://hooks.example.com/in --events 'batch.*'",
   'webhooks update': 'whk_01jd6kz5r8e2v9qxm3c7t4b0na --disable',
   'webhooks delete': 'whk_01jd6kz5r8e2v9qxm3c7t4b0na --yes',
+  'webhooks pause': "whk_01jd6kz5r8e2v9qxm3c7t4b0na --until 2h --reason 'release 4.2'",
+  'webhooks resume': 'whk_01jd6kz5r8e2v9qxm3c7t4b0na --rate 20',
   'webhooks rotate-secret': 'whk_01jd6kz5r8e2v9qxm3c7t4b0na --overlap 24h',
   'webhooks test': 'whk_01jd6kz5r8e2v9qxm3c7t4b0na',
   'webhooks replay': 'whk_01jd6kz5r8e2v9qxm3c7t4b0na --since 2h --status failed,skipped --rate 20',

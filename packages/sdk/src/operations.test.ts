@@ -38,6 +38,8 @@ const calls: Record<string, (api: EnterpriseApi) => PromiseLike<unknown>> = {
   updateWebhook: (api) => api.webhooks.update(id, { enabled: false }),
   deleteWebhook: (api) => api.webhooks.delete(id),
   rotateWebhookSecret: (api) => api.webhooks.rotateSecret(id),
+  pauseWebhook: (api) => api.webhooks.pause(id),
+  resumeWebhook: (api) => api.webhooks.resume(id),
   testWebhook: (api) => api.webhooks.test(id),
   verifySignature: (api) => api.webhooks.verifySignature(id, { headers: {}, body: '' }),
   replayWebhook: (api) => api.webhooks.replay(id, period),

@@ -35,6 +35,8 @@ export type Instant = string | Date;
 
 export type CreateWebhook = Input<Schemas['CreateWebhook']>;
 export type UpdateWebhook = Input<Schemas['UpdateWebhook']>;
+export type PauseWebhook = Input<Schemas['PauseWebhook']>;
+export type ResumeWebhook = Input<Schemas['ResumeWebhook']>;
 export type RotateSecret = Input<Schemas['RotateSecret']>;
 export type ExplainType = Input<Schemas['ExplainType']>;
 export type TestWebhook = Input<Schemas['TestWebhook']>;

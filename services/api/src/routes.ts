@@ -163,7 +163,7 @@ function createSharedParts({ config, db, history, databaseClock, horizon, limits
       addressPolicy,
       maxAttempts: config.deliveryPolicy.max_attempts,
     }),
-    webhooks: createWebhookService({ db, secretBox, addressPolicy, cursors }),
+    webhooks: createWebhookService({ db, secretBox, addressPolicy, cursors, clock: databaseClock }),
     events: createEventHistory({ db, history, cursors, horizon, limits }),
     deliveries: createDeliveryService({ db, history, cursors }),
     erasures: createErasureService({ db, cursors, secretBox, queue }),

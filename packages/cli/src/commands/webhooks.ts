@@ -15,6 +15,7 @@ import type { CommandModule } from './index.ts';
 import { collect, type PagingOptions, pageSize, withPaging } from './paging.ts';
 import { type ReplayOptions, replayRequestOf, withReplayOptions } from './replays.ts';
 import { sendTest } from './trigger.ts';
+import { addControl, type LimitOptions, limitsOf, withLimits } from './webhook-control.ts';
 import { addMonitoring } from './webhook-monitoring.ts';
 
 type Open = (options: GlobalOptions) => Context;
@@ -24,6 +25,7 @@ export const addWebhookCommands: CommandModule = (program, open) => {
   addReading(webhooks, open);
   addMonitoring(webhooks, open);
   addChanging(webhooks, open);
+  addControl(webhooks, open);
   addSending(webhooks, open);
   addVerify(webhooks, open);
 };
@@ -94,13 +96,13 @@ interface ExplainOptions {
   webhook?: string;
 }
 
-interface CreateOptions {
+interface CreateOptions extends LimitOptions {
   events: string[];
   description?: string;
   disabled?: boolean;
 }
 
-interface UpdateOptions {
+interface UpdateOptions extends LimitOptions {
   url?: string;
   events?: string[];
   description?: string;
@@ -112,29 +114,26 @@ const eventsHelp =
   'types to subscribe to, such as batch.failed, consultation.* or *; a comma list, or given several times';
 
 function addChanging(webhooks: Command, open: Open): void {
-  webhooks
-    .command('create')
-    .description('register a URL and print its signing secret once')
+  withLimits(webhooks.command('create').description('register a URL and print its signing secret once'))
     .argument('<url>', 'an https URL')
     .requiredOption('-e, --events <types>', eventsHelp, listOf)
     .option('--description <text>', 'a name for people')
     .option('--disabled', 'register it disabled')
     .action(
-      action<CreateOptions>(open, async (context, { events, description, disabled }, url) => {
+      action<CreateOptions>(open, async (context, { events, description, disabled, ...limits }, url) => {
         const fields = {
           url,
           events,
           ...(description !== undefined && { description }),
           ...(disabled && { enabled: false }),
+          ...limitsOf(limits),
         };
         const webhook = await openApi(context).webhooks.create(fields, { signal: context.io.signal });
         context.printer.object(webhook, [...webhookFields(webhook), ['secret', webhook.secret]]);
         keepSecret(context);
       }),
     );
-  webhooks
-    .command('update')
-    .description('change a webhook')
+  withLimits(webhooks.command('update').description('change a webhook'))
     .argument('<id>', 'whk_…')
     .option('--url <url>', 'a new https URL')
     .option('-e, --events <types>', eventsHelp, listOf)
@@ -164,15 +163,20 @@ function addChanging(webhooks: Command, open: Open): void {
     );
 }
 
-function changesOf({ url, events, description, enable, disable }: UpdateOptions) {
+function changesOf({ url, events, description, enable, disable, ...limits }: UpdateOptions) {
   const changes = {
     ...(url !== undefined && { url }),
     ...(events !== undefined && { events }),
     ...(description !== undefined && { description: description === '' ? null : description }),
     ...((enable || disable) && { enabled: enable === true }),
+    ...limitsOf(limits),
   };
   if (Object.keys(changes).length > 0) return changes;
-  throw new Failure('usage', 'Nothing to change.', 'Give --url, --events, --description, --enable or --disable.');
+  throw new Failure(
+    'usage',
+    'Nothing to change.',
+    'Give --url, --events, --description, --enable, --disable, --rate-limit or --max-in-flight.',
+  );
 }
 
 async function askBeforeDeleting({ io }: Context, url: string): Promise<void> {

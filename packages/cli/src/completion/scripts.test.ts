@@ -57,7 +57,7 @@ describe.each(present)('completion in %s', (shell) => {
 
   it('offers commands', () => {
     expect(sorted('enterprise-api de')).toEqual(['deliveries']);
-    expect(sorted('enterprise-api webhooks re')).toEqual(['replay']);
+    expect(sorted('enterprise-api webhooks re')).toEqual(['replay', 'resume']);
     expect(sorted('enterprise-api webhooks ')).toEqual(expect.arrayContaining(['create', 'list', 'rotate-secret']));
     expect(sorted('enterprise-api webhooks ')).not.toContain('tail');
   });

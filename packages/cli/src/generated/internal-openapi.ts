@@ -125,7 +125,7 @@ export interface components {
          * @description What was done.
          * @enum {string}
          */
-        AuditAction: "organization.created" | "organization.updated" | "organization.closed" | "api_key.created" | "api_key.updated" | "api_key.deleted" | "webhook.created" | "webhook.updated" | "webhook.secret_rotated" | "webhook.deleted" | "webhook.disabled" | "webhook.tested" | "webhook.replayed" | "delivery.retried" | "event.read" | "sending.paused" | "sending.resumed" | "erasure.requested" | "replay.canceled";
+        AuditAction: "organization.created" | "organization.updated" | "organization.closed" | "api_key.created" | "api_key.updated" | "api_key.deleted" | "webhook.created" | "webhook.updated" | "webhook.secret_rotated" | "webhook.deleted" | "webhook.disabled" | "webhook.tested" | "webhook.replayed" | "webhook.paused" | "webhook.resumed" | "delivery.retried" | "event.read" | "sending.paused" | "sending.resumed" | "erasure.requested" | "replay.canceled";
         /** @description A change of an organization, a key, a webhook, a delivery or the sending of deliveries, an erasure, a replay that was canceled, or an operator who read an event: what, by whom, and when. */
         AuditEntry: {
             /** @description Id of the audit entry. */
@@ -1318,10 +1318,10 @@ export interface components {
             operator?: boolean;
         };
         /**
-         * @description What a pending delivery waits for. `lease`: a worker has leased it and will send it. `circuit_open`: its webhook keeps failing. `schedule`: it is not due yet. `capacity`: it is due and waits for a worker.
+         * @description What a pending delivery waits for. `lease`: a worker has leased it and will send it. `paused`: somebody paused its webhook, or all sending. `receiver`: its receiver asked with `Retry-After` to wait. `circuit_open`: its webhook keeps failing. `schedule`: it is not due yet. `rate_limit`: its webhook is at its `rate_limit_per_second` or `max_in_flight`. `capacity`: it is due and waits for a worker.
          * @enum {string}
          */
-        WaitingReason: "lease" | "circuit_open" | "schedule" | "capacity";
+        WaitingReason: "lease" | "paused" | "receiver" | "circuit_open" | "schedule" | "rate_limit" | "capacity";
         /** @description A customer's registered URL, with the events it subscribes to and its state. */
         Webhook: {
             /** @description Id of the webhook. */
@@ -1351,6 +1351,25 @@ export interface components {
              * @description When the webhook will be disabled unless a delivery succeeds first; null until 20 attempts have failed.
              */
             disable_at: string | null;
+            /** @description At most this many attempts start in a second; null: no limit. Tests are exempt. */
+            rate_limit_per_second: number | null;
+            /** @description At most this many attempts run at a time; null: no limit but the service's own. Tests are exempt. */
+            max_in_flight: number | null;
+            /** @description The pause of the webhook; null unless it is paused. */
+            paused: {
+                /**
+                 * Format: date-time
+                 * @description When the pause began.
+                 */
+                since: string;
+                /**
+                 * Format: date-time
+                 * @description When it ends by itself.
+                 */
+                resume_at: string;
+                /** @description Why, in words. */
+                reason: string | null;
+            } | null;
             /**
              * Format: date-time
              * @description When the previous secret stops signing; null if only one secret is in use.

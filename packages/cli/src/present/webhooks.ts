@@ -15,6 +15,7 @@ export function webhookColumns(paint: Paint): Column<Webhook>[] {
 }
 
 export function webhookFields(webhook: Webhook): Field[] {
+  const { paused, rate_limit_per_second, max_in_flight } = webhook;
   return [
     ['id', webhook.id],
     ['url', webhook.url],
@@ -26,6 +27,9 @@ export function webhookFields(webhook: Webhook): Field[] {
       'disabled at',
       webhook.disable_at === null ? undefined : `${time(webhook.disable_at)}, unless a delivery succeeds before`,
     ],
+    ['paused', paused === null ? undefined : pauseText(paused)],
+    ['attempts per second', rate_limit_per_second === null ? undefined : `at most ${rate_limit_per_second}`],
+    ['attempts at a time', max_in_flight === null ? undefined : `at most ${max_in_flight}`],
     [
       'previous secret',
       webhook.previous_secret_expires_at ? `in use until ${time(webhook.previous_secret_expires_at)}` : undefined,
@@ -35,7 +39,12 @@ export function webhookFields(webhook: Webhook): Field[] {
   ];
 }
 
-function webhookState({ enabled, disabled_reason, failing_since }: Webhook): string {
+function pauseText({ resume_at, reason }: NonNullable<Webhook['paused']>): string {
+  return `until ${time(resume_at)}${reason === null ? '' : `: ${reason}`}`;
+}
+
+function webhookState({ enabled, disabled_reason, failing_since, paused }: Webhook): string {
+  if (paused !== null) return 'paused';
   if (enabled) return failing_since === null ? 'enabled' : 'failing';
   return `disabled (${disabled_reason})`;
 }

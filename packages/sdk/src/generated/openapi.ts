@@ -431,6 +431,10 @@ export interface components {
             description?: string | null;
             /** @description Whether new events are delivered. */
             enabled?: boolean;
+            /** @description At most this many attempts start in a second; null: no limit. Tests are exempt. */
+            rate_limit_per_second?: number | null;
+            /** @description At most this many attempts run at a time; null: no limit but the service's own. Tests are exempt. */
+            max_in_flight?: number | null;
         };
         /** @description One event on its way to one webhook. */
         Delivery: {
@@ -904,6 +908,15 @@ export interface components {
             /** @description How many requests the organization may make. */
             rate_limit: components["schemas"]["RateLimit"];
         };
+        PauseWebhook: {
+            /**
+             * Format: date-time
+             * @description When the pause ends: at most 7 days ahead; by default in 24 hours.
+             */
+            resume_at?: string;
+            /** @description Why, for people. */
+            reason?: string;
+        };
         /**
          * @description The plan of an organization. `starter` has no API access.
          * @enum {string}
@@ -1085,6 +1098,10 @@ export interface components {
              */
             dry_run?: boolean;
         };
+        ResumeWebhook: {
+            /** @description At most this many attempts start in a second until the deliveries of the pause have been sent. */
+            rate_per_second?: number;
+        };
         RotateSecret: {
             /**
              * @description For how many seconds deliveries are signed with the old secret too.
@@ -1171,6 +1188,10 @@ export interface components {
             description?: string | null;
             /** @description Whether new events are delivered. */
             enabled?: boolean;
+            /** @description At most this many attempts start in a second; null: no limit. Tests are exempt. */
+            rate_limit_per_second?: number | null;
+            /** @description At most this many attempts run at a time; null: no limit but the service's own. Tests are exempt. */
+            max_in_flight?: number | null;
         };
         /** @description The usage of an organization in a period. Hours, days and months without usage are left out. */
         Usage: {
@@ -1260,10 +1281,10 @@ export interface components {
             computed?: string;
         };
         /**
-         * @description What a pending delivery waits for. `lease`: a worker has leased it and will send it. `circuit_open`: its webhook keeps failing. `schedule`: it is not due yet. `capacity`: it is due and waits for a worker.
+         * @description What a pending delivery waits for. `lease`: a worker has leased it and will send it. `paused`: somebody paused its webhook, or all sending. `receiver`: its receiver asked with `Retry-After` to wait. `circuit_open`: its webhook keeps failing. `schedule`: it is not due yet. `rate_limit`: its webhook is at its `rate_limit_per_second` or `max_in_flight`. `capacity`: it is due and waits for a worker.
          * @enum {string}
          */
-        WaitingReason: "lease" | "circuit_open" | "schedule" | "capacity";
+        WaitingReason: "lease" | "paused" | "receiver" | "circuit_open" | "schedule" | "rate_limit" | "capacity";
         /** @description A customer's registered URL, with the events it subscribes to and its state. */
         Webhook: {
             /** @description Id of the webhook. */
@@ -1293,6 +1314,25 @@ export interface components {
              * @description When the webhook will be disabled unless a delivery succeeds first; null until 20 attempts have failed.
              */
             disable_at: string | null;
+            /** @description At most this many attempts start in a second; null: no limit. Tests are exempt. */
+            rate_limit_per_second: number | null;
+            /** @description At most this many attempts run at a time; null: no limit but the service's own. Tests are exempt. */
+            max_in_flight: number | null;
+            /** @description The pause of the webhook; null unless it is paused. */
+            paused: {
+                /**
+                 * Format: date-time
+                 * @description When the pause began.
+                 */
+                since: string;
+                /**
+                 * Format: date-time
+                 * @description When it ends by itself.
+                 */
+                resume_at: string;
+                /** @description Why, in words. */
+                reason: string | null;
+            } | null;
             /**
              * Format: date-time
              * @description When the previous secret stops signing; null if only one secret is in use.
@@ -1791,6 +1831,25 @@ export interface components {
              * @description When the webhook will be disabled unless a delivery succeeds first; null until 20 attempts have failed.
              */
             disable_at: string | null;
+            /** @description At most this many attempts start in a second; null: no limit. Tests are exempt. */
+            rate_limit_per_second: number | null;
+            /** @description At most this many attempts run at a time; null: no limit but the service's own. Tests are exempt. */
+            max_in_flight: number | null;
+            /** @description The pause of the webhook; null unless it is paused. */
+            paused: {
+                /**
+                 * Format: date-time
+                 * @description When the pause began.
+                 */
+                since: string;
+                /**
+                 * Format: date-time
+                 * @description When it ends by itself.
+                 */
+                resume_at: string;
+                /** @description Why, in words. */
+                reason: string | null;
+            } | null;
             /**
              * Format: date-time
              * @description When the previous secret stops signing; null if only one secret is in use.

@@ -11,9 +11,11 @@ import type {
   GetWebhookStatistics,
   ListWebhookHealth,
   ListWebhooks,
+  PauseWebhook,
   Replay,
   ReplayPreview,
   ReplayRequest,
+  ResumeWebhook,
   RotateSecret,
   SignatureCheck,
   SourceAddresses,
@@ -43,6 +45,12 @@ export function createWebhooks({ get, list, post, patch, delete: remove }: Opera
     /** Creates a new secret, which only this answer shows. During the overlap, both secrets sign. */
     rotateSecret: (id: string, rotation: RotateSecret = {}, options?: PostOptions) =>
       post<WebhookWithSecret>(pathOf`/v1/webhooks/${id}/rotate-secret`, rotation, options),
+    /** Sends nothing but tests until `resume_at`, by default for 24 hours. Deliveries wait and spend no attempt. */
+    pause: (id: string, pause: PauseWebhook = {}, options?: PostOptions) =>
+      post<Webhook>(pathOf`/v1/webhooks/${id}/pause`, pause, options),
+    /** Ends a pause. `rate_per_second` limits the deliveries that waited. */
+    resume: (id: string, resumption: ResumeWebhook = {}, options?: PostOptions) =>
+      post<Webhook>(pathOf`/v1/webhooks/${id}/resume`, resumption, options),
     /** Says why your receiver refuses a signature. Shows neither secrets nor signatures. */
     verifySignature: (id: string, received: VerifySignature, options?: PostOptions) =>
       post<SignatureCheck>(pathOf`/v1/webhooks/${id}/verify-signature`, received, options),

@@ -33,6 +33,8 @@ export const auditActions = [
   'webhook.disabled',
   'webhook.tested',
   'webhook.replayed',
+  'webhook.paused',
+  'webhook.resumed',
   'delivery.retried',
   'event.read',
   'sending.paused',

@@ -14,14 +14,24 @@ export const deliveryStatusSchema = z.enum(deliveryStatuses).meta({
 export type CanceledReason = 'webhook_disabled' | 'webhook_deleted' | 'organization_closed';
 
 /**
- * Why a pending delivery waits. `lease`: a worker has leased it and will send it. `circuit_open`: the circuit breaker
- * of its webhook is open. `schedule`: it is not due yet. `capacity`: it is due, but no worker has leased it yet.
+ * Why a pending delivery waits; the first that holds. `lease`: a worker has leased it and will send it. `paused`: its
+ * webhook or all sending is paused. `receiver`: its receiver asked to wait. `circuit_open`: the circuit breaker of its
+ * webhook is open. `schedule`: it is not due yet. `rate_limit`: its webhook is at one of its limits. `capacity`: it is
+ * due, but no worker has leased it yet.
  */
-export const waitingReasons = ['lease', 'circuit_open', 'schedule', 'capacity'] as const;
+export const waitingReasons = [
+  'lease',
+  'paused',
+  'receiver',
+  'circuit_open',
+  'schedule',
+  'rate_limit',
+  'capacity',
+] as const;
 export const waitingReasonSchema = z.enum(waitingReasons).meta({
   id: 'WaitingReason',
   description:
-    'What a pending delivery waits for. `lease`: a worker has leased it and will send it. `circuit_open`: its webhook keeps failing. `schedule`: it is not due yet. `capacity`: it is due and waits for a worker.',
+    'What a pending delivery waits for. `lease`: a worker has leased it and will send it. `paused`: somebody paused its webhook, or all sending. `receiver`: its receiver asked with `Retry-After` to wait. `circuit_open`: its webhook keeps failing. `schedule`: it is not due yet. `rate_limit`: its webhook is at its `rate_limit_per_second` or `max_in_flight`. `capacity`: it is due and waits for a worker.',
   examples: ['schedule'],
 });
 export type WaitingFor = (typeof waitingReasons)[number];

@@ -1,7 +1,15 @@
 import { z } from 'zod';
 import { eventPatternSchema, eventTypeSchema } from './event-types.ts';
 import { pageQueryShape } from './pagination.ts';
-import { changesSchema, distinct, exampleId, publicIdSchema, textSchema, timestampSchema } from './primitives.ts';
+import {
+  changesSchema,
+  distinct,
+  exampleId,
+  instantSchema,
+  publicIdSchema,
+  textSchema,
+  timestampSchema,
+} from './primitives.ts';
 
 export const maxWebhooksPerOrganization = 100;
 
@@ -26,6 +34,18 @@ const urlSchema = z
     'Where deliveries are sent: https, a public host, no credentials, no fragment, port 443 or 1024 to 65535, at most 2,048 characters.',
   );
 
+const rateSchema = z.number().int().min(1).max(1_000);
+const rateLimitSchema = rateSchema
+  .nullable()
+  .describe('At most this many attempts start in a second; null: no limit. Tests are exempt.');
+const maxInFlightSchema = z
+  .number()
+  .int()
+  .min(1)
+  .max(50)
+  .nullable()
+  .describe("At most this many attempts run at a time; null: no limit but the service's own. Tests are exempt.");
+
 const settableFields = {
   url: urlSchema,
   events: distinct(
@@ -35,11 +55,13 @@ const settableFields = {
   ),
   description: textSchema.max(500).nullable().describe("The owner's own note."),
   enabled: z.boolean().describe('Whether new events are delivered.'),
+  rate_limit_per_second: rateLimitSchema,
+  max_in_flight: maxInFlightSchema,
 };
 
 export const createWebhookSchema = z
   .strictObject(settableFields)
-  .partial({ description: true, enabled: true })
+  .partial({ description: true, enabled: true, rate_limit_per_second: true, max_in_flight: true })
   .meta({
     id: 'CreateWebhook',
     examples: [{ url: 'https://hooks.example.com/in', events: ['consultation.*'], description: 'Orders' }],
@@ -78,6 +100,16 @@ const webhookFields = z.strictObject({
     .describe(
       'When the webhook will be disabled unless a delivery succeeds first; null until 20 attempts have failed.',
     ),
+  rate_limit_per_second: rateLimitSchema,
+  max_in_flight: maxInFlightSchema,
+  paused: z
+    .strictObject({
+      since: timestampSchema.describe('When the pause began.'),
+      resume_at: timestampSchema.describe('When it ends by itself.'),
+      reason: z.string().nullable().describe('Why, in words.'),
+    })
+    .nullable()
+    .describe('The pause of the webhook; null unless it is paused.'),
   previous_secret_expires_at: timestampSchema
     .nullable()
     .describe('When the previous secret stops signing; null if only one secret is in use.'),
@@ -95,6 +127,9 @@ export const webhookExample = {
   disabled_reason: null,
   failing_since: null,
   disable_at: null,
+  rate_limit_per_second: null,
+  max_in_flight: null,
+  paused: null,
   previous_secret_expires_at: null,
   created_at: '2026-11-21T07:00:00.000Z',
   updated_at: '2026-11-21T07:00:00.000Z',
@@ -140,6 +175,27 @@ export const rotateSecretSchema = z
   .meta({ id: 'RotateSecret', examples: [{ overlap_seconds: 3_600 }] })
   .prefault({});
 export type RotateSecret = z.infer<typeof rotateSecretSchema>;
+
+/** POST /v1/webhooks/{id}/pause; the body is optional. */
+export const pauseWebhookSchema = z
+  .strictObject({
+    resume_at: instantSchema.optional().describe('When the pause ends: at most 7 days ahead; by default in 24 hours.'),
+    reason: textSchema.max(200).optional().describe('Why, for people.'),
+  })
+  .meta({ id: 'PauseWebhook', examples: [{ reason: 'Release 4.2' }] })
+  .prefault({});
+export type PauseWebhook = z.infer<typeof pauseWebhookSchema>;
+
+/** POST /v1/webhooks/{id}/resume; the body is optional. */
+export const resumeWebhookSchema = z
+  .strictObject({
+    rate_per_second: rateSchema
+      .optional()
+      .describe('At most this many attempts start in a second until the deliveries of the pause have been sent.'),
+  })
+  .meta({ id: 'ResumeWebhook', examples: [{ rate_per_second: 10 }] })
+  .prefault({});
+export type ResumeWebhook = z.infer<typeof resumeWebhookSchema>;
 
 /** The context that encryption binds to a secret: the ciphertext opens only for this webhook. The ids are UUIDs. */
 export function webhookSecretContext(organizationId: string, webhookId: string): string {

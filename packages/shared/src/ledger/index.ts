@@ -26,3 +26,4 @@ export type * from './schema.ts';
 export { requireRoleTimeouts } from './session-timeouts.ts';
 export * from './sql-state.ts';
 export * from './storage.ts';
+export * from './webhook-controls.ts';

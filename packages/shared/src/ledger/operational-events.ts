@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { EventType } from '../contracts/index.ts';
 import { newUuid, type Uuid } from '../runtime/ids.ts';
 import type { Database, DatabaseTransaction } from './database.ts';
+import { pausedFor } from './webhook-controls.ts';
 
 export interface OperationalEvent {
   organizationId: Uuid;
@@ -107,12 +108,12 @@ export async function noteFailingWebhooks(
   { afterDays, failedAttempts }: { afterDays: number; failedAttempts: number },
 ): Promise<boolean> {
   const transition = sql`rfc3339(h.first_failure_at) || ' ' || t.after`;
-  const disableAt = sql`h.first_failure_at + make_interval(days => ${afterDays})`;
+  const disableAt = sql`h.first_failure_at + make_interval(days => ${afterDays}) + ${pausedFor}`;
   const { rows } = await sql`
     with due as materialized (
       select w.id, w.organization_id, h.first_failure_at, h.failed_attempts, ${transition} as transition,
         case when h.failed_attempts >= ${failedAttempts} then rfc3339(${disableAt}) end as disable_at
-      from webhook_health h join webhooks w on w.id = h.webhook_id
+      from webhook_health h join webhooks w on w.id = h.webhook_id left join webhook_controls k on k.webhook_id = w.id
       cross join (values (interval '1 day', 1), (make_interval(days => ${afterDays} - 1), ${failedAttempts}::int)) as t (after, attempts)
       where w.state = 'enabled' and h.failed_attempts >= t.attempts and ${ofLastDay(sql`h.first_failure_at + t.after`)}
         and not ${exists('w.organization_id', sql`'webhook.failing'`, 'w.id', transition)}

@@ -112,6 +112,28 @@ export interface WebhookHealthTable {
   probe_delivery_id: Generated<Uuid | null>;
   /** The end of an ordinary lease that began with the probe. The delivery's own lease may last longer. */
   probe_until: Generated<Date | null>;
+  /** How long ended pauses lasted since the first failure. This time does not count as failing. An interval. */
+  paused_for: Generated<unknown>;
+}
+
+/** What slows a webhook down. Webhooks without limits, pauses and holds have no row. */
+export interface WebhookControlsTable {
+  webhook_id: Uuid;
+  rate_limit_per_second: Generated<number | null>;
+  max_in_flight: Generated<number | null>;
+  paused_since: Generated<Date | null>;
+  /** When the pause ends. Nothing is written then: readers compare. */
+  resume_at: Generated<Date | null>;
+  pause_reason: Generated<string | null>;
+  /** The rate for deliveries that were due at `released_at`, when a pause ended. */
+  release_per_second: Generated<number | null>;
+  released_at: Generated<Date | null>;
+  /** Until when the receiver asked to wait. */
+  held_until: Generated<Date | null>;
+  /** Dispatch adds the time that each leased delivery takes at the rate. */
+  rate_used_until: Generated<Date | null>;
+  /** The deliveries that dispatch has leased; null = unknown, for example right after the limit was set. */
+  in_flight_ids: Generated<Uuid[] | null>;
 }
 
 export interface EventsTable {
@@ -396,6 +418,7 @@ export interface Schema {
   webhooks: WebhooksTable;
   webhook_versions: WebhookVersionsTable;
   webhook_health: WebhookHealthTable;
+  webhook_controls: WebhookControlsTable;
   events: EventsTable;
   event_subjects: EventSubjectsTable;
   fan_outs: FanOutsTable;

@@ -4,7 +4,8 @@ import {
   deliveryStatuses,
   type WaitingFor,
 } from '@enterprise-api/shared/contracts';
-import { canceledReasonOf } from '@enterprise-api/shared/ledger';
+import { canceledReasonOf, isHeldByReceiver, isPaused } from '@enterprise-api/shared/ledger';
+import { nilUuid } from '@enterprise-api/shared/runtime';
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 
 /**
@@ -32,10 +33,15 @@ export const canceledReason = sql<CanceledReason | null>`
  */
 export const waitingFor = sql<WaitingFor | null>`
   case when d.status <> 'pending' or p.delivery_id is null then null
-       when p.next_attempt_at <= now() then 'capacity'
-       when p.lease_count > 0 then 'lease'
-       when (select open_until > now() from webhook_health where webhook_id = d.webhook_id) then 'circuit_open'
-       else 'schedule' end`;
+       when p.lease_count > 0 and p.next_attempt_at > now() then 'lease'
+       when exists (select from sending_pauses s where s.organization_id in (p.organization_id, ${nilUuid})) then 'paused'
+       else (
+         select case when not p.test and ${isPaused} then 'paused'
+                     when not p.test and ${isHeldByReceiver} then 'receiver'
+                     when p.next_attempt_at > now() then case when h.open_until > now() then 'circuit_open' else 'schedule' end
+                     when not p.test and (k.rate_used_until > now() or cardinality(k.in_flight_ids) >= k.max_in_flight) then 'rate_limit' else 'capacity' end
+         from (values (1)) one left join webhook_health h on h.webhook_id = d.webhook_id
+         left join webhook_controls k on k.webhook_id = d.webhook_id) end`;
 
 /** Includes `pending` for `canceled`, because an effectively canceled delivery may still be stored as pending. */
 export function storedStatuses(statuses: readonly DeliveryStatus[] = deliveryStatuses): DeliveryStatus[] {

@@ -53,6 +53,12 @@ function waitingMessage({ waiting_for, next_attempt_at }: WebhookAt): string {
       return `The next attempt is due at ${at}.`;
     case 'circuit_open':
       return `The webhook keeps failing, so its deliveries wait. The next attempt is due at ${at}.`;
+    case 'paused':
+      return 'Deliveries to the webhook are paused.';
+    case 'receiver':
+      return 'The receiver asked with `Retry-After` to wait.';
+    case 'rate_limit':
+      return 'The webhook is at its `rate_limit_per_second` or `max_in_flight`.';
     case 'capacity':
       return `It has been due since ${at}, and waits for a free worker.`;
     default:

@@ -15,6 +15,7 @@ export const ledgerTables: readonly (keyof Schema)[] = [
   'webhooks',
   'webhook_versions',
   'webhook_health',
+  'webhook_controls',
   'events',
   'event_subjects',
   'fan_outs',

@@ -3,6 +3,7 @@ import {
   cancelBatchSize,
   cancelPending,
   type DatabaseTransaction,
+  endPause,
   noteEnabledWebhook,
 } from '@enterprise-api/shared/ledger';
 import type { Uuid } from '@enterprise-api/shared/runtime';
@@ -14,8 +15,10 @@ import { type IfMatch, isStale, type Tagged } from '../http/routing/etag.ts';
 import { presentTagged, presentWebhook } from './present.ts';
 import {
   findWebhook,
+  type Limits,
   lockWebhook,
   resetHealth,
+  setLimits,
   updateWebhook,
   type WebhookChanges,
   type WebhookRow,
@@ -28,7 +31,15 @@ export interface WebhookTarget {
   ifMatch: IfMatch | null;
 }
 
-const auditedFields = ['url', 'events', 'description', 'enabled', 'disabled_reason'] as const;
+const auditedFields = [
+  'url',
+  'events',
+  'description',
+  'enabled',
+  'disabled_reason',
+  'rate_limit_per_second',
+  'max_in_flight',
+] as const;
 
 /** Removes a URL's query from the audit log: receivers put tokens there. */
 export function webhookChanges(before: WebhookRow | null, after: WebhookRow): FieldChanges {
@@ -75,7 +86,7 @@ export function deleteWebhook(transact: Transact, target: WebhookTarget): Promis
 }
 
 /** Locks the webhook before it compares versions. If two clients send the same version, the API refuses the second. */
-async function lockTarget(
+export async function lockTarget(
   trx: DatabaseTransaction,
   { organizationId, id, ifMatch }: WebhookTarget,
 ): Promise<WebhookRow | Problem> {
@@ -107,7 +118,21 @@ async function applyChanges(
   };
   if (enables) await cancelPending(trx, [before.id], { limit: null, locked: 'wait' });
   await updateWebhook(trx, organizationId, before.id, changes);
-  if (disables) await cancelPending(trx, [before.id], firstBatch);
+  const limits = limitsOf(input);
+  if (limits !== null) await setLimits(trx, before.id, limits);
+  if (disables) {
+    await cancelPending(trx, [before.id], firstBatch);
+    await endPause(trx, before.id);
+  }
   if (enables || disables || moves) await resetHealth(trx, before.id);
   if (enables && before.disabled_reason !== 'manual') await noteEnabledWebhook(trx, { id: before.id, organizationId });
+}
+
+/** @returns null if the input sets no limit */
+export function limitsOf({ rate_limit_per_second, max_in_flight }: UpdateWebhook): Limits | null {
+  const limits = {
+    ...(rate_limit_per_second !== undefined && { rate_limit_per_second }),
+    ...(max_in_flight !== undefined && { max_in_flight }),
+  };
+  return Object.keys(limits).length === 0 ? null : limits;
 }

@@ -18,27 +18,43 @@ export function presentWebhook(row: WebhookRow): Webhook {
     enabled,
     disabled_reason: row.state === 'disabled' ? row.disabled_reason : null,
     failing_since: failingSince?.toISOString() ?? null,
-    disable_at: disableAt(failingSince, row.failed_attempts)?.toISOString() ?? null,
+    disable_at: disableAt(failingSince, row)?.toISOString() ?? null,
+    rate_limit_per_second: row.rate_limit_per_second,
+    max_in_flight: row.max_in_flight,
+    paused: presentPause(row),
     previous_secret_expires_at: row.previous_secret_expires_at?.toISOString() ?? null,
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),
   };
 }
 
-/**
- * Returns the time at which the webhook is disabled unless an attempt succeeds. Null while too few attempts have
- * failed.
- */
-function disableAt(failingSince: Date | null, failedAttempts: number | null): Date | null {
-  if (failingSince === null || (failedAttempts ?? 0) < failingPolicy.failedAttempts) return null;
-  return new Date(failingSince.getTime() + disabledAfterMs);
+function presentPause({ paused_since, resume_at, pause_reason }: WebhookRow): Webhook['paused'] {
+  if (paused_since === null || resume_at === null) return null;
+  return { since: paused_since.toISOString(), resume_at: resume_at.toISOString(), reason: pause_reason };
 }
 
-/** The ETag changes with the webhook's version, its failure fields and the end of an open overlap. */
+/**
+ * Returns the time at which the webhook is disabled unless an attempt succeeds. Null while too few attempts have
+ * failed. Pauses do not count as failing.
+ */
+function disableAt(failingSince: Date | null, { failed_attempts, paused_for_ms }: WebhookRow): Date | null {
+  if (failingSince === null || (failed_attempts ?? 0) < failingPolicy.failedAttempts) return null;
+  return new Date(failingSince.getTime() + disabledAfterMs + (paused_for_ms ?? 0));
+}
+
+/** The ETag changes with the webhook's version, its failure fields, and the ends of an open overlap and of a pause. */
 export function presentTagged(row: WebhookRow): Tagged<Webhook> {
   const shown = presentWebhook(row);
-  const { failing_since, disable_at, previous_secret_expires_at } = shown;
-  // Most webhooks have no open overlap. Besides the version, their tags cover only the two failure fields.
+  const { failing_since, disable_at, previous_secret_expires_at, paused } = shown;
+  // Most webhooks have neither. Besides the version, their tags cover only the two failure fields.
   const overlap = previous_secret_expires_at === null ? [] : [previous_secret_expires_at];
-  return { etag: versionTag(row.version, [failing_since, disable_at, ...overlap]), tagged: shown };
+  return {
+    etag: versionTag(row.version, [
+      failing_since,
+      disable_at,
+      ...overlap,
+      ...(paused === null ? [] : [paused.resume_at]),
+    ]),
+    tagged: shown,
+  };
 }

@@ -1,4 +1,11 @@
-import type { Database, DatabaseTransaction, NewRow, Row } from '@enterprise-api/shared/ledger';
+import {
+  type Database,
+  type DatabaseTransaction,
+  isPaused,
+  type NewRow,
+  pausedFor,
+  type Row,
+} from '@enterprise-api/shared/ledger';
 import type { Uuid } from '@enterprise-api/shared/runtime';
 import { sql } from 'kysely';
 import type { PageQuestion } from '../pagination/paging.ts';
@@ -23,7 +30,14 @@ const columns = [
 export type WebhookRow = Pick<Row<'webhooks'>, (typeof columns)[number] | 'previous_secret_expires_at'> & {
   failing_since: Date | null;
   failed_attempts: number | null;
-};
+  /** For how long pauses keep a failing webhook from being disabled. */
+  paused_for_ms: number | null;
+} & Pick<
+    Row<'webhook_controls'>,
+    'rate_limit_per_second' | 'max_in_flight' | 'paused_since' | 'resume_at' | 'pause_reason'
+  >;
+
+export type Limits = Partial<Pick<Row<'webhook_controls'>, 'rate_limit_per_second' | 'max_in_flight'>>;
 
 type NewWebhook = Pick<
   NewRow<'webhooks'>,
@@ -52,14 +66,11 @@ export async function countWebhooks(db: Database, organizationId: Uuid): Promise
   return row.count;
 }
 
-export async function insertWebhook(db: Database, organizationId: Uuid, webhook: NewWebhook): Promise<WebhookRow> {
-  const { rows } = await sql<WebhookRow>`
+export async function insertWebhook(db: Database, organizationId: Uuid, webhook: NewWebhook): Promise<void> {
+  await sql`
     insert into webhooks (id, organization_id, url, event_patterns, description, state, disabled_reason, secret_sealed)
     values (${webhook.id}, ${organizationId}, ${webhook.url}, ${webhook.event_patterns}, ${webhook.description},
-            ${webhook.state}, ${webhook.disabled_reason}, ${webhook.secret_sealed})
-    returning id, url, event_patterns, description, state, disabled_reason, version, created_at, updated_at,
-              null as previous_secret_expires_at, null as failing_since, null as failed_attempts`.execute(db);
-  return rows[0] as WebhookRow;
+            ${webhook.state}, ${webhook.disabled_reason}, ${webhook.secret_sealed})`.execute(db);
 }
 
 export async function findWebhook(db: Database, organizationId: Uuid, id: Uuid): Promise<WebhookRow | undefined> {
@@ -94,11 +105,25 @@ export async function listWebhooks(
 const openOverlap = sql<Date | null>`case when previous_secret_expires_at > clock_timestamp()
   then previous_secret_expires_at end`.as('previous_secret_expires_at');
 
+const pausedForMs = sql<number | null>`(extract(epoch from ${pausedFor}) * 1000)::float8`.as('paused_for_ms');
+
+/** Hides a pause that has ended by itself. */
+const ifPaused = <Column extends 'paused_since' | 'resume_at' | 'pause_reason'>(column: Column) =>
+  sql<Row<'webhook_controls'>[Column]>`case when ${isPaused} then ${sql.ref(`k.${column}`)} end`.as(column);
+
 function selectWebhooks(db: Database, organizationId: Uuid) {
   return db
     .selectFrom('webhooks')
-    .leftJoin('webhook_health', 'webhook_health.webhook_id', 'webhooks.id')
-    .select([...columns, openOverlap, 'first_failure_at as failing_since', 'failed_attempts'])
+    .leftJoin('webhook_health as h', 'h.webhook_id', 'webhooks.id')
+    .leftJoin('webhook_controls as k', 'k.webhook_id', 'webhooks.id')
+    .select([...columns, openOverlap, 'first_failure_at as failing_since', 'failed_attempts', pausedForMs])
+    .select([
+      'rate_limit_per_second',
+      'max_in_flight',
+      ifPaused('paused_since'),
+      ifPaused('resume_at'),
+      ifPaused('pause_reason'),
+    ])
     .where('organization_id', '=', organizationId)
     .where('state', '<>', 'deleted');
 }
@@ -125,9 +150,49 @@ export async function updateWebhook(
 export async function resetHealth(trx: DatabaseTransaction, webhookId: Uuid): Promise<void> {
   await trx
     .updateTable('webhook_health')
-    .set({ consecutive_failures: 0, failed_attempts: 0, first_failure_at: null, open_until: null, openings: 0 })
+    .set({
+      consecutive_failures: 0,
+      failed_attempts: 0,
+      first_failure_at: null,
+      open_until: null,
+      openings: 0,
+      paused_for: sql`interval '0'`,
+    })
     .where('webhook_id', '=', webhookId)
     .execute();
+  await trx.updateTable('webhook_controls').set({ held_until: null }).where('webhook_id', '=', webhookId).execute();
+}
+
+/** Dispatch forgets what it has leased, and counts again. */
+export async function setLimits(trx: DatabaseTransaction, webhookId: Uuid, limits: Limits): Promise<void> {
+  const values = { ...limits, in_flight_ids: null };
+  await trx
+    .insertInto('webhook_controls')
+    .values({ webhook_id: webhookId, ...values })
+    .onConflict((conflict) => conflict.column('webhook_id').doUpdateSet(values))
+    .execute();
+}
+
+/** A pause that goes on keeps its begin. */
+export async function startPause(
+  trx: DatabaseTransaction,
+  webhookId: Uuid,
+  { resumeAt, reason }: { resumeAt: Date; reason: string | null },
+): Promise<void> {
+  await sql`
+    insert into webhook_controls as k (webhook_id, paused_since, resume_at, pause_reason)
+    values (${webhookId}, now(), ${resumeAt}, ${reason})
+    on conflict (webhook_id) do update set paused_since = coalesce(k.paused_since, excluded.paused_since),
+      resume_at = excluded.resume_at, pause_reason = excluded.pause_reason, release_per_second = null, released_at = null`.execute(
+    trx,
+  );
+}
+
+/** @param rate for the deliveries that are due now; null = no limit */
+export async function releaseHeld(trx: DatabaseTransaction, webhookId: Uuid, rate: number | null): Promise<void> {
+  await sql`
+    update webhook_controls set release_per_second = ${rate}::int, released_at = case when ${rate}::int is not null then now() end
+    where webhook_id = ${webhookId}`.execute(trx);
 }
 
 /** Keeps the old secret valid for the overlap, and raises the version. */

@@ -2,6 +2,8 @@ import {
   createWebhookSchema,
   listSchema,
   listWebhooksQuerySchema,
+  pauseWebhookSchema,
+  resumeWebhookSchema,
   rotateSecretSchema,
   updateWebhookSchema,
   webhookSchema,
@@ -80,6 +82,39 @@ export function webhookRoutes(webhooks: WebhookService): Route<Principal>[] {
       response: webhookWithSecretSchema,
       handle: ({ access, ids, body, transact }) =>
         webhooks.rotateSecret(transact, { organizationId: access.key.organization.id, id: ids.id }, body),
+    }),
+    defineRoute({
+      endpoint: 'POST /v1/webhooks/{id}/pause',
+      operationId: 'pauseWebhook',
+      tag: 'Webhooks',
+      summary: 'Pause a webhook',
+      description:
+        'Within a second no delivery but tests is sent. Attempts under way end. Deliveries of new events wait, and none spends an attempt. A second pause keeps `since`. Disabling the webhook ends the pause.',
+      errors: ['conflict'],
+      etag: true,
+      scope: 'webhooks:write',
+      ids: { id: 'whk' },
+      body: pauseWebhookSchema,
+      exists: ({ access, ids, trx }) => webhookExists(trx, access.key.organization.id, ids.id),
+      response: webhookSchema,
+      handle: ({ access, ids, body, transact }) =>
+        webhooks.pause(transact, { organizationId: access.key.organization.id, id: ids.id, ifMatch: null }, body),
+    }),
+    defineRoute({
+      endpoint: 'POST /v1/webhooks/{id}/resume',
+      operationId: 'resumeWebhook',
+      tag: 'Webhooks',
+      summary: 'Resume a webhook',
+      description: 'Sends the deliveries that waited, at the pace of normal traffic or at `rate_per_second`.',
+      errors: ['conflict'],
+      etag: true,
+      scope: 'webhooks:write',
+      ids: { id: 'whk' },
+      body: resumeWebhookSchema,
+      exists: ({ access, ids, trx }) => webhookExists(trx, access.key.organization.id, ids.id),
+      response: webhookSchema,
+      handle: ({ access, ids, body, transact }) =>
+        webhooks.resume(transact, { organizationId: access.key.organization.id, id: ids.id, ifMatch: null }, body),
     }),
   ];
 }

@@ -7,16 +7,17 @@ import {
   type WebhookWithSecret,
 } from '@enterprise-api/shared/contracts';
 import type { Database } from '@enterprise-api/shared/ledger';
-import { newUuid, type Uuid } from '@enterprise-api/shared/runtime';
+import { type Clock, newUuid, type Uuid } from '@enterprise-api/shared/runtime';
 import { type AddressPolicy, checkNewUrl, type SecretBox } from '@enterprise-api/shared/security';
 import { requireActive } from '../core/require-active.ts';
 import type { Transact } from '../core/unit-of-work.ts';
 import { isProblem, type Problem, problem } from '../http/problem.ts';
 import { type Tagged, versionTag } from '../http/routing/etag.ts';
 import { type Cursors, type PageQuestion, paginate } from '../pagination/paging.ts';
-import { changeWebhook, deleteWebhook, type WebhookTarget, webhookChanges } from './change.ts';
+import { changeWebhook, deleteWebhook, limitsOf, type WebhookTarget, webhookChanges } from './change.ts';
+import { createPauses } from './pauses.ts';
 import { presentTagged, presentWebhook } from './present.ts';
-import { countWebhooks, findWebhook, insertWebhook, listWebhooks, lockOrganization } from './queries.ts';
+import { countWebhooks, findWebhook, insertWebhook, listWebhooks, lockOrganization, setLimits } from './queries.ts';
 import { createWebhookSecrets, type WebhookSecrets } from './secrets.ts';
 
 export interface WebhookServiceOptions {
@@ -24,11 +25,12 @@ export interface WebhookServiceOptions {
   secretBox: Pick<SecretBox, 'seal'>;
   addressPolicy: AddressPolicy;
   cursors: Cursors;
+  clock: Pick<Clock, 'now'>;
 }
 
 export type WebhookService = ReturnType<typeof createWebhookService>;
 
-export function createWebhookService({ db, secretBox, addressPolicy, cursors }: WebhookServiceOptions) {
+export function createWebhookService({ db, secretBox, addressPolicy, cursors, clock }: WebhookServiceOptions) {
   const secrets = createWebhookSecrets(secretBox);
   return {
     create: (transact: Transact, organizationId: Uuid, input: CreateWebhook) => {
@@ -55,6 +57,7 @@ export function createWebhookService({ db, secretBox, addressPolicy, cursors }: 
 
     remove: deleteWebhook,
     rotateSecret: secrets.rotate,
+    ...createPauses(clock),
   };
 }
 
@@ -72,7 +75,7 @@ function createWebhook(
     // The organization may have been closed after its key was checked.
     if ((await requireActive(trx, organizationId)) !== undefined) return problem('unauthorized');
     if ((await countWebhooks(trx, organizationId)) >= maxWebhooksPerOrganization) return tooManyWebhooks;
-    const row = await insertWebhook(trx, organizationId, {
+    await insertWebhook(trx, organizationId, {
       id,
       url: input.url,
       event_patterns: input.events,
@@ -81,6 +84,10 @@ function createWebhook(
       disabled_reason: enabled ? null : 'manual',
       secret_sealed: sealed,
     });
+    const limits = limitsOf(input);
+    if (limits !== null) await setLimits(trx, id, limits);
+    const row = await findWebhook(trx, organizationId, id);
+    if (row === undefined) return problem('not_found');
     const fields = webhookChanges(null, row);
     await changed({ action: 'webhook.created', objectId: id, organizationId, ...fields });
     return { etag: versionTag(row.version), tagged: { ...presentWebhook(row), secret } };

@@ -31,6 +31,9 @@ describe('POST /v1/webhooks', () => {
     expect(webhook).toEqual({
       id: expect.stringMatching(/^whk_[0-7][0-9a-hjkmnp-tv-z]{25}$/),
       object: 'webhook',
+      rate_limit_per_second: null,
+      max_in_flight: null,
+      paused: null,
       ...good,
       description: 'CI',
       enabled: true,

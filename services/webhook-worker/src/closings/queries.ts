@@ -60,6 +60,7 @@ const erasingStatements = (id: Uuid) => [
     where w.organization_id = ${id} and v.url <> '' limit ${batchSize})`,
   sql`delete from webhook_counts where ctid = any (array(
     select c.ctid from webhooks w join webhook_counts c on c.webhook_id = w.id where w.organization_id = ${id} limit ${batchSize}))`,
+  sql`delete from webhook_controls where webhook_id = any (array(select id from webhooks where organization_id = ${id}))`,
   sql`update webhooks set url = '', description = null, secret_sealed = null, previous_secret_sealed = null,
       previous_secret_expires_at = null
     where id in (select id from webhooks where organization_id = ${id} and url <> '' limit ${batchSize})`,

@@ -80,6 +80,7 @@ export function outcomeOf(
 ): Outcome {
   const answer = result.kind === 'response' ? result : null;
   const { retryAfterMs } = verdict;
+  const holdsWebhook = answer?.statusCode === 429 || answer?.statusCode === 503;
   const isIgnored = lease.isTest || (verdict.result !== 'delivered' && isOperational(lease.eventType));
   return {
     result: lease.isTest && verdict.result === 'stop' ? 'retry' : verdict.result,
@@ -88,7 +89,7 @@ export function outcomeOf(
       verdict.result === 'retry'
         ? (nextDelayMs(policy, { number: lease.number, maxAttempts: lease.maxAttempts, retryAfterMs }, random) ?? 0)
         : 0,
-    openCircuitForMs: isIgnored ? null : retryAfterMs,
+    holdForMs: isIgnored || !holdsWebhook ? null : retryAfterMs,
     countsForHealth: !isIgnored && verdict.countsForHealth,
     countsForBreaker: !isIgnored && verdict.countsForBreaker,
     deliveryId: lease.deliveryId,

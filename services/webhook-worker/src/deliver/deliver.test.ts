@@ -20,6 +20,7 @@ const lease: Lease = {
   round: 0,
   manual: false,
   isTest: false,
+  isLimited: false,
   leaseToken: '',
   webhookVersion: 1,
   // A whole number: with fractions, its age after 10,000 ms can be a rounding error more.
@@ -35,6 +36,7 @@ const webhook: WebhookConfig = {
   hostKey: 'host',
   state: 'enabled',
   version: 1,
+  pausedUntil: 0,
   keys: { current: signingKey(`whsec_${Buffer.alloc(32).toString('base64')}`), previous: null },
 };
 
@@ -59,7 +61,7 @@ async function attemptWith(
     random: () => 0,
     policy: { delaysMs: [1_000], jitter: 0 },
     startWithinMs: 10_000,
-    webhooks: { get, knownState: () => null },
+    webhooks: { get, known: () => null },
     scheduler: { isHalted: () => false },
     sender: { send: send ?? (() => Promise.reject(new Error('a bug'))) },
     outcomes: { add: (outcome) => void came.outcomes.push(outcome) },
@@ -105,18 +107,35 @@ it.each<[string, WebhookConfig | null]>([
   expect(await attemptWith(() => Promise.resolve(found))).toMatchObject({ ...nothing, canceled: 1 });
 });
 
-it('an attempt whose webhook is disabled while it connects does not write its first byte', async () => {
-  let state: WebhookConfig['state'] = 'enabled';
+it.each<[string, Partial<WebhookConfig>]>([
+  ['disabled', { state: 'disabled' }],
+  ['paused', { pausedUntil: Number.POSITIVE_INFINITY }],
+])('an attempt whose webhook is %s while it connects does not write its first byte', async (_, change) => {
+  let known = webhook;
   const result = await attemptWith(() => webhook, {
-    webhooks: { get: () => webhook, knownState: () => state },
+    webhooks: { get: () => webhook, known: () => known },
     send: async (_request, { mayStart }) => {
       expect(mayStart()).toBe(true);
-      state = 'disabled';
+      known = { ...webhook, ...change };
       expect(mayStart()).toBe(false);
       return { kind: 'not_started' };
     },
   });
   expect(result).toMatchObject(released);
+});
+
+it('an attempt of a paused webhook is released unless it is a test, and starts once the pause has ended', async () => {
+  const paused = { ...webhook, pausedUntil: Number.POSITIVE_INFINITY };
+  expect(await attemptWith(() => paused)).toMatchObject(released);
+  const send = () => Promise.resolve({ kind: 'not_started' } as const);
+  let sent = 0;
+  const counting = () => {
+    sent += 1;
+    return send();
+  };
+  await attemptWith(() => paused, { send: counting }, { isTest: true });
+  await attemptWith(() => ({ ...webhook, pausedUntil: systemClock.now() - 1 }), { send: counting });
+  expect(sent).toBe(2);
 });
 
 it('an attempt of a process that stops while it connects does not write its first byte', async () => {
@@ -205,16 +224,20 @@ it("a failure on our side is recorded and retried, and is not the receiver's", a
 
 it.each([
   ['batch.failed', 200, true],
+  ['batch.failed', 429, true],
   ['batch.failed', 500, true],
+  ['batch.failed', 503, true],
   ['webhook.failing', 200, true],
-  ['webhook.failing', 500, false],
+  ['webhook.failing', 503, false],
 ] as const)('of %s, the answer %d counts for the health: %s', async (eventType, statusCode, countsForHealth) => {
   const answer = { kind: 'response', statusCode, retryAfter: '60', location: null, excerpt: null } as const;
   const send = () => Promise.resolve({ ...answer, isCompressed: false, durationMs: 5, timings });
   const outcome = outcomeOf(await attemptWith(() => webhook, { send }, { eventType }));
-  const opensCircuit = statusCode === 500 && countsForHealth;
+  const opensCircuit = statusCode !== 200 && countsForHealth;
   expect([outcome.countsForHealth, outcome.countsForBreaker]).toEqual([countsForHealth, opensCircuit]);
-  expect(outcome.openCircuitForMs).toBe(opensCircuit ? 60_000 : null);
+  // Retry-After of 429 and 503 holds the webhook, that of any other answer its own delivery.
+  expect(outcome.holdForMs).toBe(opensCircuit && statusCode !== 500 ? 60_000 : null);
+  expect(outcome.delayMs).toBe(statusCode === 200 ? 0 : 60_000);
 });
 
 function outcomeOf({ outcomes }: { outcomes: Outcome[] }): Outcome {

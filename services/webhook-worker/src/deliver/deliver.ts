@@ -22,7 +22,7 @@ export interface DeliverParts {
   policy: RetryPolicy;
   /** If the lease is older than this, the attempt neither connects nor writes its first byte. */
   startWithinMs: number;
-  webhooks: Pick<WebhookCache, 'get' | 'knownState'>;
+  webhooks: Pick<WebhookCache, 'get' | 'known'>;
   scheduler: Pick<Scheduler, 'isHalted'>;
   sender: Pick<Sender, 'send'>;
   outcomes: Pick<OutcomeBatcher, 'add'>;
@@ -74,8 +74,8 @@ async function lookUp(parts: DeliverParts, lease: Lease): Promise<WebhookConfig 
     parts.cancel(lease);
     return null;
   }
-  if (webhook.hostKey === lease.hostKey) return webhook;
-  // The webhook moved after this lease was counted for the old host. The next lease counts for the new host.
+  if (webhook.hostKey === lease.hostKey && !isPaused(parts, webhook, lease)) return webhook;
+  // If the webhook moved, this lease was counted for the old host. The next lease counts for the new host.
   parts.leaseLoader.release([lease]);
   return null;
 }
@@ -83,6 +83,11 @@ async function lookUp(parts: DeliverParts, lease: Lease): Promise<WebhookConfig 
 /** A disabled webhook still receives tests; a deleted one receives nothing. */
 function accepts(state: WebhookConfig['state'], lease: Lease): boolean {
   return state === 'enabled' || (state === 'disabled' && lease.isTest);
+}
+
+/** A paused webhook still receives tests. */
+function isPaused({ clock }: DeliverParts, { pausedUntil }: Pick<WebhookConfig, 'pausedUntil'>, lease: Lease): boolean {
+  return clock.now() < pausedUntil && !lease.isTest;
 }
 
 const unreadableSecret: SendFailure = {
@@ -122,10 +127,12 @@ export function buildRequest({ lease, webhook, startedAt }: BegunAttempt, keys: 
 }
 
 /** Called before connecting and again before the first byte: while the attempt connects, each condition can change. */
-function mayStartNow({ scheduler, clock, startWithinMs, webhooks }: DeliverParts, lease: Lease): boolean {
+function mayStartNow(parts: DeliverParts, lease: Lease): boolean {
+  const { scheduler, clock, startWithinMs, webhooks } = parts;
   if (scheduler.isHalted(lease.organizationId)) return false;
   if (clock.monotonic() - lease.leasedAt > startWithinMs) return false;
-  return accepts(webhooks.knownState(lease.webhookId) ?? 'enabled', lease);
+  const webhook = webhooks.known(lease.webhookId);
+  return webhook === null || (accepts(webhook.state, lease) && !isPaused(parts, webhook, lease));
 }
 
 function record(parts: DeliverParts, begun: BegunAttempt, result: SendResponse | SendFailure): boolean {

@@ -33,6 +33,7 @@ it('a run that its limit cut short says nothing about the webhooks that it did n
       // The first run ends behind the first webhook; the second begins there and sees the two others.
       capacity: () => ({ ...capacity, total: runs === 0 ? 3 : 100 }),
       noteDueRows: () => undefined,
+      noteLimited: () => undefined,
       noteNoneDue: (ids) => void drained.push(...ids),
     },
     leaseLoader: {
@@ -70,6 +71,7 @@ it('a run reports the webhooks that had nothing due when it began, because more 
       forgetIdle: () => undefined,
       capacity: () => ({ ...plenty, webhookIds: [webhookId], free: [3], busy: [0], ofNewQueue: 3, total: 3 }),
       noteDueRows: () => undefined,
+      noteLimited: () => undefined,
       noteNoneDue: (ids, askedAt) => drained.resolve({ ids: [...ids], askedAt }),
     },
     leaseLoader: { accept: async () => undefined },

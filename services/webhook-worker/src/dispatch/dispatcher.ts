@@ -18,7 +18,10 @@ const wakeFloorMs = 20;
 export interface DispatcherOptions {
   db: Database;
   clock: Clock;
-  scheduler: Pick<Scheduler, 'startEligible' | 'forgetIdle' | 'capacity' | 'noteDueRows' | 'noteNoneDue'>;
+  scheduler: Pick<
+    Scheduler,
+    'startEligible' | 'forgetIdle' | 'capacity' | 'noteDueRows' | 'noteNoneDue' | 'noteLimited'
+  >;
   leaseLoader: Pick<LeaseLoader, 'accept'>;
   leaseMs: number;
   mayLease: () => boolean;
@@ -30,10 +33,14 @@ export interface DispatcherOptions {
 /**
  * Leases due deliveries and passes them to the endpoint queues, webhook after webhook. Runs when an endpoint queue has
  * capacity again, otherwise every 250 ms. If nothing is due, waits for the next due delivery, at most 1 s.
+ *
+ * Usually a run begins with the oldest due deliveries. If too many are due, and some webhook is paused, limited or held,
+ * they may all be of that webhook. Then runs visit webhooks page by page, until the next full pass.
  */
 export function createDispatcher(options: DispatcherOptions): Loop {
   const { db, clock, scheduler, leaseLoader } = options;
   let cursor = nilUuid;
+  let byPage = false;
   const passes = createPasses(clock);
   return createLoop({
     onError: options.onError,
@@ -47,14 +54,17 @@ export function createDispatcher(options: DispatcherOptions): Loop {
       if (capacity.total === 0) return busyEveryMs;
       const leasedAt = clock.monotonic();
       const pass = passes.begin();
-      const page = { cursor, visit: visitedPerRun, rows: rowsPerRun, from: pass.from };
+      byPage &&= pass.from !== null;
+      const page = { cursor, visit: visitedPerRun, rows: byPage ? 0 : rowsPerRun, from: pass.from };
       const dispatched = await leaseDueDeliveries(db, page, capacity, options.leaseMs);
-      pass.end(dispatched.dueSince?.getTime() ?? null);
+      pass.end((byPage ? pass.from : dispatched.dueSince)?.getTime() ?? null);
+      byPage = dispatched.hasControlled;
       cursor = dispatched.cursor ?? nilUuid;
       options.metrics.deliveriesDispatched.inc(dispatched.leases.length);
       if (dispatched.notEnabled.length > 0) options.onNotEnabled(dispatched.notEnabled);
       const backlogs = findBacklogs(capacity, dispatched);
       scheduler.noteDueRows(backlogs);
+      scheduler.noteLimited(dispatched.limited);
       scheduler.noteNoneDue(findDrained(capacity, page.cursor, dispatched, backlogs), leasedAt);
       await leaseLoader.accept(dispatched.leases, leasedAt);
       // The next run starts at once: webhooks with backlogs then get the capacity that other webhooks did not use.
@@ -64,15 +74,13 @@ export function createDispatcher(options: DispatcherOptions): Loop {
   });
 }
 
-function delayAfter(from: string, { cursor, leases, isComplete, nextDueMs }: Dispatched): number {
-  if (isComplete) {
-    if (leases.length > 0) return busyEveryMs;
-    return Math.min(idleEveryMs, Math.max(busyEveryMs, nextDueMs ?? idleEveryMs));
-  }
-  if (cursor !== null) return leases.length > 0 ? 0 : busyEveryMs;
+function delayAfter(from: string, { cursor, leases, isComplete, nextDueMs, limited }: Dispatched): number {
+  if (!isComplete && cursor !== null) return leases.length > 0 ? 0 : busyEveryMs;
   // A run that started from a cursor has not visited the webhooks before the cursor, so run again at once.
-  if (from !== nilUuid) return 0;
-  return leases.length > 0 ? busyEveryMs : idleEveryMs;
+  if (!isComplete && from !== nilUuid) return 0;
+  // A limit may let another delivery start at any time.
+  if (leases.length > 0 || limited.length > 0) return busyEveryMs;
+  return Math.min(idleEveryMs, Math.max(busyEveryMs, nextDueMs ?? idleEveryMs));
 }
 
 /**

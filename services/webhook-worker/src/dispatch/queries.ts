@@ -1,9 +1,16 @@
-import { type Database, prepared } from '@enterprise-api/shared/ledger';
+import {
+  allowedAt,
+  type Database,
+  isHeldByReceiver,
+  isLimited,
+  isPaused,
+  prepared,
+} from '@enterprise-api/shared/ledger';
 import { nilUuid } from '@enterprise-api/shared/runtime';
 import { sql } from 'kysely';
 import { type LeaseRow, leaseColumns } from '../leases/lease.ts';
 import type { Capacity } from '../scheduler/scheduler.ts';
-import { type DispatchPage, isDue, visitedWebhooks } from './visited-webhooks.ts';
+import { type DispatchPage, isControlled, isDue, visitedWebhooks } from './visited-webhooks.ts';
 
 export interface Dispatched {
   leases: LeaseRow[];
@@ -17,6 +24,10 @@ export interface Dispatched {
   nextDueMs: number | null;
   /** Visited webhooks that are disabled or deleted. Dispatch requests the cancellation of their pending deliveries. */
   notEnabled: string[];
+  /** Visited webhooks with limits, which may have due deliveries. */
+  limited: string[];
+  /** Whether a webhook is paused, limited or held by its receiver. Known only if the run is not complete. */
+  hasControlled: boolean;
   /** Maximum number of leases per webhook in this run. A webhook that got this many may have more due deliveries. */
   share: number;
 }
@@ -43,9 +54,10 @@ export async function leaseDueDeliveries(
   leaseMs: number,
 ): Promise<Dispatched> {
   const { rows } = await sql<LeaseRow & Summary & { in_turn: boolean }>`${prepared}
-    with recursive ${visitedWebhooks(page)}, ${capacities(capacity)}, ${probes}, ${due(page, capacity)},
-    ${picked(page, capacity)}, ${tests(capacity)}, ${chosen}, ${leased(leaseMs)}, ${notedProbes(leaseMs)}, ${summary(page)}
-    select v.*, ${leaseColumnsOfLeased}, c.version as webhook_version, c.in_turn
+    with recursive ${visitedWebhooks(page)}, ${capacities(capacity)}, ${probes}, ${limited(page)},
+    ${due(page, capacity)}, ${picked(page, capacity)}, ${tests(capacity)}, ${chosen}, ${leased(leaseMs)}, ${notedProbes(leaseMs)},
+    ${notedLimits}, ${summary(page)}
+    select v.*, ${leaseColumnsOfLeased}, c.version as webhook_version, c.in_turn, c.is_limited
     from summary v left join (leased l join chosen c on c.delivery_id = l.delivery_id) on true`.execute(db);
   const row = rows[0];
   const leases = rows.filter((row) => row.id !== null);
@@ -57,6 +69,8 @@ export async function leaseDueDeliveries(
     dueSince: row?.due_since ?? null,
     nextDueMs: row?.next_due_ms ?? null,
     notEnabled: row?.not_enabled ?? [],
+    limited: row?.limited ?? [],
+    hasControlled: row?.has_controlled ?? false,
     share: row?.share ?? capacity.total,
   };
 }
@@ -66,18 +80,23 @@ export async function leaseDueDeliveries(
  * deliveries are leased one at a time. Afterwards the circuit is half-open until an outcome closes or reopens it: one
  * delivery is the probe for all processes. While the probe is leased (for one ordinary lease at most), no other
  * delivery of the webhook may be leased. The statement looks up the probe by key, and only for a half-open circuit. A
- * paused organization gets no leases, not even for tests.
+ * paused organization gets no leases, not even for tests. A paused webhook, and one that its receiver holds, get none but
+ * tests. A limited webhook gets no leases that would wait in the process: they could start later all at once.
  */
 const capacities = (capacity: Capacity) => sql`capacities as materialized (
     select w.id as webhook_id, w.version, w.state, l.free as free_for_tests, s.is_half_open, h.probe_until,
-           case when s.is_closed then l.free
+           m.rate, m.is_releasing, m.in_flight, k.rate_used_until, k.in_flight_ids, ${isLimited} as is_limited,
+           case when ${isPaused} or ${isHeldByReceiver} then 0
+                when s.is_closed then least(l.free, m.allowed, case when m.allowed is not null then ${capacity.concurrency}::int - l.busy end)
                 when l.busy > 0 then 0
                 when s.is_half_open and h.probe_until > now() and (
                   select true from pending_deliveries p where p.delivery_id = h.probe_delivery_id
                     and p.lease_count > 0 and p.next_attempt_at >= h.probe_until) then 0
-                else least(1, l.free) end as free
+                else least(1, l.free, m.allowed) end as free
     from visited_webhooks v join webhooks w on w.id = v.webhook_id
     left join webhook_health h on h.webhook_id = w.id
+    left join webhook_controls k on k.webhook_id = w.id
+    left join lateral (${limits}) m on true
     left join unnest(${capacity.webhookIds}::uuid[], ${capacity.free}::int[],
       ${capacity.busy}::int[]) as c(id, free, busy) on c.id = w.id
     cross join lateral (
@@ -88,6 +107,19 @@ const capacities = (capacity: Capacity) => sql`capacities as materialized (
              h.openings > 0 and h.open_until <= now() as is_half_open) s
     order by w.id
   )`;
+
+/** The limits of a webhook `w` now; no row without one. A release lasts while deliveries of the pause are due. */
+const limits = sql`
+      select r.rate, r.is_releasing, f.in_flight, least(${allowedAt(sql`r.rate`)}, k.max_in_flight - cardinality(f.in_flight)) as allowed
+      from (select k.release_per_second is not null and exists (
+        select from pending_deliveries p where p.webhook_id = w.id and p.next_attempt_at <= k.released_at) as is_releasing offset 0) s
+      cross join lateral (
+        select s.is_releasing, least(k.rate_limit_per_second, case when s.is_releasing then k.release_per_second end) as rate) r
+      cross join lateral (select case when k.max_in_flight is null then null when k.in_flight_ids is null
+        then array(select p.delivery_id from pending_deliveries p where p.webhook_id = w.id and p.lease_count > 0 and p.next_attempt_at > now() and not p.test)
+        else array(select i.id from unnest(k.in_flight_ids) as i(id) cross join lateral (
+          select from pending_deliveries p where p.delivery_id = i.id and p.lease_count > 0 and p.next_attempt_at > now() limit 1) p) end as in_flight) f
+      where ${isLimited}`;
 
 /**
  * `probes`: half-open circuits whose probe this statement may lease. Locks their rows, so that only one process gets
@@ -103,6 +135,20 @@ const probes = sql`probes as materialized (
   )`;
 
 /**
+ * `limited`: limited webhooks that this statement may lease. Locks their rows of `webhook_controls`, so that one process
+ * at a time uses up a limit. Skips rows that another process has locked, or has changed since this statement began: it
+ * would not see all leases.
+ */
+const limited = (page: DispatchPage) => sql`limited as materialized (
+    select k.webhook_id from capacities c join webhook_controls k on k.webhook_id = c.webhook_id
+    cross join lateral (
+      select from pending_deliveries p where p.webhook_id = c.webhook_id and ${isDue(page)} limit 1) any_due
+    where c.is_limited and c.free > 0 and k.rate_used_until is not distinct from c.rate_used_until
+      and k.in_flight_ids is not distinct from c.in_flight_ids
+    order by k.webhook_id for no key update of k skip locked
+  )`;
+
+/**
  * `due`: webhooks with capacity and due deliveries, in the order in which the run serves them. The order starts after
  * the cursor and wraps around. After a run that reached its limit, the next run starts after the last webhook that was
  * served. (A plan with a hash join returned another order.) With `lateral` and `limit`, PostgreSQL probes the index
@@ -115,18 +161,19 @@ const due = (page: DispatchPage, capacity: Capacity) => sql`due as materialized 
     from capacities c left join probes p on p.webhook_id = c.webhook_id cross join lateral (
       select from pending_deliveries p where p.webhook_id = c.webhook_id and ${isDue(page)} limit 1) any_due
     where c.free > 0 and (p.webhook_id is not null or c.is_half_open is not true)
+      and (c.is_limited is not true or c.webhook_id in (select webhook_id from limited))
     order by c.webhook_id <= ${page.cursor}::uuid, c.webhook_id
   )`;
 
 /**
  * `picked`: the oldest due deliveries per webhook. A test cannot be the probe, because its outcome does not count for
- * the circuit.
+ * the circuit. Limits do not count tests.
  */
 const picked = (page: DispatchPage, capacity: Capacity) => sql`picked as materialized (
-    select p.delivery_id, c.version, c.is_half_open from due c cross join lateral (
+    select p.delivery_id, c.version, c.is_half_open, c.is_limited from due c cross join lateral (
       select p.delivery_id from pending_deliveries p
       where p.webhook_id = c.webhook_id and ${isDue(page)} and c.state = 'enabled'
-        and (not p.test or c.is_half_open is not true)
+        and (not p.test or (c.is_half_open is not true and c.is_limited is not true))
       order by p.next_attempt_at limit least(c.free, c.share) for update skip locked) p
     limit ${capacity.total}
   )`;
@@ -147,8 +194,8 @@ const tests = (capacity: Capacity) => sql`tests as materialized (
   )`;
 
 const chosen = sql`chosen as materialized (
-    select delivery_id, version, is_half_open, true as in_turn from picked
-    union all select delivery_id, version, null, false from tests where delivery_id not in (select delivery_id from picked)
+    select delivery_id, version, is_half_open, is_limited, true as in_turn from picked
+    union all select delivery_id, version, null, null, false from tests where delivery_id not in (select delivery_id from picked)
   )`;
 
 /**
@@ -175,10 +222,25 @@ const notedProbes = (leaseMs: number) => sql`noted_probes as (
     where c.is_half_open and h.webhook_id = l.webhook_id
   )`;
 
+/** `noted_limits`: each lease uses up a part of the rate and of the attempts in flight. */
+const notedLimits = sql`noted_limits as (
+    update webhook_controls k set
+      rate_used_until = greatest(k.rate_used_until, now()) + make_interval(secs => n.leases / c.rate::float8),
+      in_flight_ids = case when k.max_in_flight is not null then c.in_flight || n.ids end,
+      release_per_second = case when c.is_releasing then k.release_per_second end,
+      released_at = case when c.is_releasing then k.released_at end
+    from (select l.webhook_id, count(*) as leases, array_agg(l.delivery_id) as ids
+          from leased l join chosen x on x.delivery_id = l.delivery_id where x.is_limited group by 1) n
+    join capacities c on c.webhook_id = n.webhook_id
+    where k.webhook_id = n.webhook_id
+  )`;
+
 const summary = ({ visit }: DispatchPage) => sql`summary as (
     select (select is_complete from known) as is_complete, (select due_since from known) as due_since,
            (select case when count(*) >= ${visit} then max(webhook_id::text)::uuid end from with_backlogs) as visited_to,
            (select array_agg(webhook_id) from capacities where state <> 'enabled') as not_enabled,
+           (select array_agg(webhook_id) from capacities where is_limited) as limited,
+           not (select is_complete from known) and exists (select from webhook_controls k where ${isControlled}) as has_controlled,
            (select max(share) from due) as share,
            (select (extract(epoch from next_attempt_at - now()) * 1000)::float8 from pending_deliveries
             where next_attempt_at > now() and next_attempt_at <= now() + interval '1 second'
@@ -191,6 +253,8 @@ interface Summary {
   /** Last webhook of the visited page of webhooks with backlogs; null when no other page follows. */
   visited_to: string | null;
   not_enabled: string[] | null;
+  limited: string[] | null;
+  has_controlled: boolean;
   share: number | null;
   next_due_ms: number | null;
 }

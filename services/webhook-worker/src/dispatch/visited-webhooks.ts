@@ -1,16 +1,21 @@
-import { looseIndexScan } from '@enterprise-api/shared/ledger';
+import { isHeldByReceiver, isLimited, isPaused, looseIndexScan } from '@enterprise-api/shared/ledger';
 import { type RawBuilder, sql } from 'kysely';
 
 export interface DispatchPage {
   /** A run serves webhooks in the order of their ids, starting after this one. */
   cursor: string;
-  /** Limits the due deliveries that a run reads to find their webhooks. */
+  /**
+   * Limits the due deliveries that a run reads to find their webhooks. With 0, the run visits webhooks page by page, and
+   * reads no delivery of a paused or limited webhook to find it.
+   */
   rows: number;
   /** If at least `rows` deliveries are due, the run also visits up to this many webhooks with pending deliveries. */
   visit: number;
   /** The run reads only deliveries that became due at this time or later; null = a full pass, without this limit. */
   from: Date | null;
 }
+
+const greatestUuid = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 /** A run also reads this many of the newest due deliveries. So a retry does not wait behind a backlog. */
 const newestDueRows = 200;
@@ -26,21 +31,24 @@ export const isDue = ({ from }: DispatchPage): RawBuilder<unknown> =>
  */
 export function visitedWebhooks(page: DispatchPage): RawBuilder<unknown> {
   const { cursor, visit, rows, from } = page;
-  const withBacklogs = looseIndexScan({
+  const scan = {
     name: 'with_backlogs',
     table: 'pending_deliveries',
     column: 'webhook_id',
-    where: sql`not (select is_complete from known)`,
     after: cursor,
     limit: visit,
-  });
+  };
+  const withBacklogs =
+    rows === 0
+      ? controlledAndOthers(page)
+      : looseIndexScan({ ...scan, where: sql`not (select is_complete from known)` });
   return sql`due_first as materialized (
     select webhook_id, next_attempt_at from pending_deliveries where ${isDue(page)} order by next_attempt_at limit ${sql.lit(rows)}
   ), known as materialized (
     select count(*) < ${sql.lit(rows)} as is_complete, min(next_attempt_at) as due_since from due_first
   ), due_last as materialized (
     select webhook_id from pending_deliveries where not (select is_complete from known) and ${isDue(page)}
-    order by next_attempt_at desc limit ${sql.lit(newestDueRows)}
+    order by next_attempt_at desc limit ${sql.lit(Math.min(newestDueRows, rows))}
   ), tested as materialized (
     select distinct webhook_id from pending_deliveries where test
   ), ${withBacklogs}, not_enabled as materialized (
@@ -52,3 +60,28 @@ export function visitedWebhooks(page: DispatchPage): RawBuilder<unknown> {
     union select webhook_id from with_backlogs union select webhook_id from not_enabled
   )`;
 }
+
+/**
+ * `with_backlogs` without reading a delivery of a controlled webhook, of which there may be a million. Each step takes
+ * the next webhook with a pending delivery before the next controlled webhook, or else that one.
+ */
+function controlledAndOthers({ cursor, visit }: DispatchPage): RawBuilder<unknown> {
+  const nextAfter = (bound: RawBuilder<unknown>) => sql`
+      select coalesce((
+        select webhook_id from pending_deliveries
+        where webhook_id > ${bound} and webhook_id < coalesce(c.webhook_id, ${greatestUuid}::uuid)
+        order by webhook_id limit 1), c.webhook_id) as webhook_id
+      from (values (1)) one left join lateral (
+        select webhook_id from webhook_controls k where webhook_id > ${bound} and ${isControlled}
+        order by webhook_id limit 1) c on true`;
+  return sql`with_backlogs as (
+    select first.webhook_id, 1 as visited from (${nextAfter(sql`${cursor}::uuid`)}) first where first.webhook_id is not null
+    union all
+    select next.webhook_id, with_backlogs.visited + 1
+    from with_backlogs cross join lateral (${nextAfter(sql`with_backlogs.webhook_id`)}) next
+    where next.webhook_id is not null and with_backlogs.visited < ${visit}
+  )`;
+}
+
+/** Whether the webhook's due deliveries may wait for more than workers. */
+export const isControlled = sql`(${isPaused} or ${isHeldByReceiver} or ${isLimited})`;

@@ -12,7 +12,7 @@ export interface FannedOut {
   admitted: number;
   /** Only the first lease of an event carries the body, if the body has at most {@link maxBytesAlong} bytes. */
   leases: FannedOutLease[];
-  /** Webhooks with due deliveries that this process did not lease. Excludes webhooks of paused organizations. */
+  /** Webhooks with due deliveries that this process did not lease. Excludes those that are paused or at their limit. */
   leftDue: string[];
   /** Relay only: the next run starts after this organization; null after the last organization. */
   cursor: string | null;

@@ -5,7 +5,15 @@ import {
   eventTypes,
   isOperational,
 } from '@enterprise-api/shared/contracts';
-import { type BodyDays, type Database, daysBetween, prepared } from '@enterprise-api/shared/ledger';
+import {
+  type BodyDays,
+  type Database,
+  daysBetween,
+  isAtLimit,
+  isLimited,
+  isPaused,
+  prepared,
+} from '@enterprise-api/shared/ledger';
 import { rangeOf, uuidTimeMs } from '@enterprise-api/shared/runtime';
 import { type RawBuilder, sql } from 'kysely';
 import { leaseColumns, traceOf } from '../leases/lease.ts';
@@ -126,12 +134,15 @@ const matches = (capacity: Capacity) => sql`matches as materialized (
     select delivery_id(p.event_id, w.id) as id, p.event_id, p.organization_id, p.type, w.id as webhook_id,
            case when h.webhook_id is not null then greatest(h.open_until, now()) end as not_before,
            case when p.organization_id = any (${capacity.pausedOrganizations}::uuid[]) then 0
+                when ${isPaused} or ${isLimited} then 0
                 else coalesce(c.free, ${capacity.ofNewQueue}) end as free,
+           ${isPaused} or ${isAtLimit} as waits,
            row_number() over (partition by w.id order by p.event_id) as nth
     from picked_events p
     join webhooks w on w.organization_id = p.organization_id and w.state = 'enabled' and w.created_at <= p.created_at
      and w.event_patterns && p.patterns and w.id is distinct from p.about
     left join webhook_health h on h.webhook_id = w.id and (h.open_until > now() or h.openings > 0)
+    left join webhook_controls k on k.webhook_id = w.id
     left join unnest(${capacity.webhookIds}::uuid[], ${capacity.free}::int[]) as c(id, free)
       on c.id = w.id
   )`;
@@ -139,7 +150,8 @@ const matches = (capacity: Capacity) => sql`matches as materialized (
 /**
  * Leases as many deliveries as the webhooks and the process have capacity for. Each webhook gets its first delivery
  * before any webhook gets a second; otherwise an organization with very many events would take all capacity. Leases
- * nothing for a webhook whose circuit is not closed, because dispatch picks the probe.
+ * nothing for a webhook whose circuit is not closed, because dispatch picks the probe. Nor for a paused or limited webhook:
+ * dispatch alone counts what its limits allow.
  */
 const pairs = (capacity: Capacity) => sql`pairs as materialized (
     select *, not_before is null and nth <= free
@@ -199,10 +211,12 @@ const notedFanOuts = sql`noted as (
     on conflict do nothing
   )`;
 
+const mayStart = sql`(webhook_id in (select webhook_id from matches where waits)) is not true`;
+
 const totals = (source: Source, capacity: Capacity) => sql`totals as (
     select (select count(*) from picked_events) as events, (select count(*) from written) as deliveries,
-           (select count(*) from pending where lease_count = 1 or next_attempt_at <= now()) as admitted,
-           (select array_agg(distinct webhook_id) from pending where next_attempt_at <= now()
+           (select count(*) from pending where lease_count = 1 or (next_attempt_at <= now() and ${mayStart})) as admitted,
+           (select array_agg(distinct webhook_id) from pending where next_attempt_at <= now() and ${mayStart}
              and organization_id <> all (${capacity.pausedOrganizations}::uuid[])) as left_due,
            ${source.cursor} as cursor, ${source.oldestLeft} as oldest_left
     from committed_later

@@ -146,6 +146,7 @@ export class LeaseLoader {
       round: row.round,
       manual: row.manual,
       isTest: row.test,
+      isLimited: row.is_limited === true,
       leaseToken: row.lease_token,
       webhookVersion: row.webhook_version,
       leasedAt,

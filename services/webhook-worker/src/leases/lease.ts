@@ -19,6 +19,8 @@ export interface Lease {
   round: number;
   manual: boolean;
   isTest: boolean;
+  /** Whether a limit of the webhook allowed the attempt for now. */
+  isLimited: boolean;
   /** Distinguishes this lease from earlier and later ones of the same delivery. */
   leaseToken: string;
   webhookVersion: number;
@@ -44,6 +46,7 @@ export interface LeaseRow {
   /** `next_attempt_at` as this lease set it, in microseconds: unique among the leases of the row. */
   lease_token: string;
   webhook_version: number;
+  is_limited?: boolean | null;
 }
 
 /** Selects the columns of {@link LeaseRow}, except the webhook's version, from an alias of `pending_deliveries`. */

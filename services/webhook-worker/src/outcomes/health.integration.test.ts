@@ -80,13 +80,40 @@ describe('health', () => {
     expect(await findHealth(db, webhookId)).toMatchObject({ consecutive_failures: 0, failed_attempts: 6 });
   });
 
-  it('opens the circuit for as long as Retry-After says, ten minutes at most', async () => {
+  it('opens the circuit for as long as the receiver holds the webhook, an hour at most', async () => {
     const { leases, webhookId } = await leaseDeliveries(db, 1);
-    const outcome = outcomeOf(leases[0] as LeaseRow, { openCircuitForMs: 3_600_000 });
+    const outcome = outcomeOf(leases[0] as LeaseRow, { holdForMs: 86_400_000 });
     expect((await recordOutcomes(db, [outcome])).circuitOpened).toEqual([webhookId]);
     const openForMs = await circuitOpenForMs(db, webhookId);
-    expect(openForMs).toBeGreaterThan(500_000);
-    expect(openForMs).toBeLessThanOrEqual(600_000);
+    expect(openForMs).toBeGreaterThan(3_000_000);
+    expect(openForMs).toBeLessThanOrEqual(3_600_000);
+  });
+
+  it('does not count the time of pauses towards disabling, until a success', async () => {
+    const { leases, webhookId } = await leaseDeliveries(db, 25);
+    const record = (from: number, to: number, values: Partial<Outcome> = {}) =>
+      recordOutcomes(
+        db,
+        leases.slice(from, to).map((lease) => outcomeOf(lease, values)),
+      );
+    await record(0, 20);
+    await sql`update webhook_health set first_failure_at = now() - interval '6 days', paused_for = '12 hours'
+      where webhook_id = ${webhookId}`.execute(db);
+    const paused = (from: string, until: string) =>
+      sql`insert into webhook_controls (webhook_id, paused_since, resume_at)
+        values (${webhookId}, now() - ${from}::interval, now() - ${until}::interval)
+        on conflict (webhook_id) do update set paused_since = excluded.paused_since, resume_at = excluded.resume_at`.execute(
+        db,
+      );
+    await paused('13 hours', '-1 hour');
+    expect((await record(20, 21)).failing).toEqual([]);
+    await paused('13 hours', '2 hours');
+    expect((await record(21, 22)).failing).toEqual([webhookId]);
+    await record(22, 23, { result: 'delivered' });
+    await record(23, 24);
+    const { rows } =
+      await sql`select paused_for = '0' as ended from webhook_health where webhook_id = ${webhookId}`.execute(db);
+    expect(rows).toEqual([{ ended: true }]);
   });
 
   it('reports a webhook as failing after 20 failed attempts over 5 days without a success', async () => {

@@ -82,4 +82,15 @@ describe('locks are taken in the order of the ids', () => {
     const rows = { table: 'webhook_health' as const, column: 'webhook_id' as const, ids };
     expect(await countLockedBeyondFirst(db, rows, record)).toBe(0);
   });
+
+  it('by outcomes, in the holds of their webhooks', async () => {
+    const sets: LeaseRow[] = [];
+    for (let count = 0; count < 20; count++) sets.push(...(await leaseDeliveries(db, 2)).leases);
+    const [first, second] = [0, 1].map((turn) => sets.filter((_, index) => index % 2 === turn));
+    const held = (each: readonly LeaseRow[] = []) => each.map((lease) => outcomeOf(lease, { holdForMs: 60_000 }));
+    await recordOutcomes(db, held(first));
+    const ids = (second ?? []).map((lease) => lease.webhook_id);
+    const rows = { table: 'webhook_controls' as const, column: 'webhook_id' as const, ids };
+    expect(await countLockedBeyondFirst(db, rows, () => recordOutcomes(unsorted, held(second)))).toBe(0);
+  });
 });

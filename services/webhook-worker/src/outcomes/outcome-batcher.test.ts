@@ -18,7 +18,7 @@ function outcome(attemptId: string, excerpt: string | null = null): Outcome {
     number: 1,
     result: 'delivered',
     delayMs: 0,
-    openCircuitForMs: null,
+    holdForMs: null,
     countsForHealth: true,
     countsForBreaker: false,
     manual: false,
@@ -51,7 +51,7 @@ function controlled(record: (outcomes: Outcome[], call: number) => Promise<Recor
       written.push(...outcomes);
       return answer;
     },
-    scheduler: { releaseWaiting: (webhookId) => void circuitsOpened.push(webhookId) },
+    scheduler: { noteRecorded: () => undefined, releaseWaiting: (webhookId) => void circuitsOpened.push(webhookId) },
     autoDisable: { disable: async (...webhook) => void disabled.push(webhook) },
     onDropped: (count) => {
       dropped += count;

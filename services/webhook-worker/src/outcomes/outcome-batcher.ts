@@ -16,7 +16,7 @@ export interface OutcomeBatcherOptions {
   clock: Clock;
   log: Logger;
   record: (outcomes: Outcome[]) => Promise<Recorded>;
-  scheduler: Pick<Scheduler, 'releaseWaiting'>;
+  scheduler: Pick<Scheduler, 'releaseWaiting' | 'noteRecorded'>;
   autoDisable: Pick<AutoDisable, 'disable'>;
   /** Counts outcomes that could not be recorded. The leases run out, and workers send the deliveries again. */
   onDropped: (outcomes: number) => void;
@@ -100,6 +100,7 @@ export class OutcomeBatcher {
   async #record(outcomes: Outcome[]): Promise<void> {
     const { record, scheduler, autoDisable } = this.#options;
     const { circuitOpened, failing } = await record(outcomes);
+    scheduler.noteRecorded(outcomes);
     // Dispatch leases the released deliveries again once the circuit allows it.
     for (const webhookId of circuitOpened) scheduler.releaseWaiting(webhookId);
     const gone = newestVersions(outcomes.filter((outcome) => outcome.result === 'stop'));

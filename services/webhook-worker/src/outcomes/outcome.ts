@@ -14,8 +14,8 @@ export interface Outcome {
   result: 'delivered' | 'retry' | 'stop';
   /** Time until the next attempt; 0 if the schedule has no further attempt. */
   delayMs: number;
-  /** The receiver's `Retry-After`, or null. The webhook's circuit opens for that long, at most ten minutes. */
-  openCircuitForMs: number | null;
+  /** For how long the receiver holds the whole webhook, at most an hour; or null. */
+  holdForMs: number | null;
   /** Whether the failure counts towards disabling the webhook (health), and towards opening its circuit (breaker). */
   countsForHealth: boolean;
   countsForBreaker: boolean;

@@ -43,13 +43,13 @@ function outcomeRows(outcomes: readonly Outcome[]): RawBuilder<unknown> {
     select x.* from input i cross join lateral unnest(
       i.delivery_ids, i.webhook_ids, ${column((o) => o.round)}::smallint[],
       ${column((o) => o.attemptId)}::uuid[], ${column((o) => o.number)}::smallint[], ${column((o) => o.result)}::text[],
-      ${column((o) => o.delayMs / 1000)}::float8[], ${column((o) => (o.openCircuitForMs === null ? null : o.openCircuitForMs / 1000))}::float8[],
+      ${column((o) => o.delayMs / 1000)}::float8[], ${column((o) => (o.holdForMs === null ? null : o.holdForMs / 1000))}::float8[],
       ${column((o) => o.countsForHealth)}::boolean[], ${column((o) => o.countsForBreaker)}::boolean[],
       ${column((o) => o.manual)}::boolean[], i.started_at, i.durations, i.status_codes, i.errors,
       ${column((o) => o.errorMessage)}::text[], ${column((o) => o.excerpt)}::text[], ${column((o) => o.webhookVersion)}::int[],
       ${column((o) => o.timings.dns_ms)}::int[], ${column((o) => o.timings.connect_ms)}::int[],
       ${column((o) => o.timings.tls_ms)}::int[], ${column((o) => o.timings.first_byte_ms)}::int[]
-    ) with ordinality as x(delivery_id, webhook_id, round, attempt_id, number, result, delay_s, open_circuit_s, counts_for_health,
+    ) with ordinality as x(delivery_id, webhook_id, round, attempt_id, number, result, delay_s, hold_s, counts_for_health,
            counts_for_breaker, manual, started_at, duration_ms, status_code, error, error_message, excerpt,
            webhook_version, dns_ms, connect_ms, tls_ms, first_byte_ms, position)
   )`;

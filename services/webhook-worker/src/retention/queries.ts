@@ -180,6 +180,7 @@ export async function deleteWebhooks(db: Database, before: number): Promise<void
         and not exists (select from deliveries d where d.webhook_id = w.id)),
     versions as (delete from webhook_versions where webhook_id in (select id from old)),
     health as (delete from webhook_health where webhook_id in (select id from old)),
+    controls as (delete from webhook_controls where webhook_id in (select id from old)),
     counts as (delete from webhook_counts where webhook_id in (select id from old))
     delete from webhooks where id in (select id from old)`.execute(db);
 }

@@ -32,6 +32,8 @@ export interface Capacity {
   busy: number[];
   /** The free capacity of a webhook without an endpoint queue in this process. */
   ofNewQueue: number;
+  /** How many attempts of one webhook this process runs at a time. */
+  concurrency: number;
   total: number;
   /** Organizations that get no leases now, because an operator paused them or their bodies take too much memory. */
   pausedOrganizations: readonly string[];
@@ -47,6 +49,9 @@ const maxSlow = 1_000;
 const maxSlowPerHost = 100;
 const waitingPerPermit = 2;
 const tickMs = 50;
+
+/** The scheduler releases a limited webhook's older leases: they would start at another time than their limit allowed. */
+const startLimitedWithinMs = 400;
 
 /** A degraded webhook without a further attempt stays degraded for this long. */
 const rememberedMs = 5 * 60_000;
@@ -83,6 +88,7 @@ export class Scheduler {
   readonly #slowAtHost = new Map<string, number>();
   #slow = 0;
   #waiting = 0;
+  #limited: ReadonlySet<string> = new Set();
   #stages!: SchedulerPorts;
   #ticker: NodeJS.Timeout | undefined;
   readonly #allEnded = Promise.withResolvers<void>();
@@ -128,7 +134,20 @@ export class Scheduler {
     if (webhookIds.some((id) => this.#needsRefill(this.#queues.get(id)))) this.#stages.refillNeeded();
   }
 
-  /** Releases the waiting leases of a webhook with an open circuit. Only the ledger knows when the circuit closes. */
+  /** Notes the webhooks whose limits may be what their due deliveries wait for. */
+  noteLimited(webhookIds: readonly string[]): void {
+    this.#limited = new Set(webhookIds);
+  }
+
+  /** Wakes dispatch if these outcomes may let a limited webhook's deliveries start. Call it once they are recorded. */
+  noteRecorded(outcomes: readonly { webhookId: string }[]): void {
+    if (outcomes.some(({ webhookId }) => this.#limited.has(webhookId))) this.#stages.refillNeeded();
+  }
+
+  /**
+   * Releases the waiting leases of a webhook whose circuit opened, or that changed: it may be paused now. The ledger knows
+   * when each delivery may be leased again.
+   */
   releaseWaiting(webhookId: string): void {
     const queue = this.#queues.get(webhookId);
     if (queue !== undefined) this.#release(this.#remove(queue));
@@ -167,6 +186,7 @@ export class Scheduler {
       free: queues.map((queue) => this.#freeOf(queue, kind)),
       busy: queues.map((queue) => queue.running + queue.waiting.length),
       ofNewQueue: concurrency + this.#placesPerQueue,
+      concurrency,
       total: this.#isOff ? 0 : Math.max(this.#freePlaces, this.#freePermits),
       pausedOrganizations: [...pauses.organizationIds, ...this.#stages.organizationsAboveShare()],
     };
@@ -281,7 +301,9 @@ export class Scheduler {
   #nextQueueOf(organizationId: string, now: number): EndpointQueue | undefined {
     const half = Math.ceil(this.#settings.permits / 2);
     if (this.#ready.size > 1 && (this.#youngOfOrganization.get(organizationId) ?? 0) >= half) return undefined;
-    const isStale = ({ leasedAt }: Lease) => now - leasedAt > this.#settings.startWithinMs;
+    const { startWithinMs } = this.#settings;
+    const isStale = ({ leasedAt, isLimited }: Lease) =>
+      now - leasedAt > (isLimited ? Math.min(startLimitedWithinMs, startWithinMs) : startWithinMs);
     for (const queue of this.#ready.get(organizationId) ?? []) {
       // Leases are ordered by time: if the first one is young enough to start, all others are.
       if (queue.waiting.slice(0, 1).some(isStale)) this.#release(this.#remove(queue, isStale));

@@ -26,6 +26,7 @@ export const plenty: Capacity = {
   free: [],
   busy: [],
   ofNewQueue: 1_000,
+  concurrency: 1_000,
   total: 10_000,
   pausedOrganizations: [],
 };
@@ -75,7 +76,7 @@ export function outcomeOf(lease: LeaseRow, values: Partial<Outcome> = {}): Outco
     number: lease.attempt_count + 1,
     result: 'retry',
     delayMs: 1_000,
-    openCircuitForMs: null,
+    holdForMs: null,
     countsForHealth: true,
     countsForBreaker: !delivered,
     manual: false,

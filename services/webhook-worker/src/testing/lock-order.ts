@@ -22,7 +22,7 @@ export function unsortedPlansUrl(url: string): string {
 export async function countLockedBeyondFirst(
   db: Database,
   rows: {
-    table: 'deliveries' | 'pending_deliveries' | 'webhook_health';
+    table: 'deliveries' | 'pending_deliveries' | 'webhook_health' | 'webhook_controls';
     column: 'id' | 'delivery_id' | 'webhook_id';
     ids: readonly string[];
   },

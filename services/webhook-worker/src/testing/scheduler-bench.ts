@@ -70,6 +70,7 @@ export function schedulerBench(
     round: 0,
     manual: false,
     isTest: false,
+    isLimited: false,
     leaseToken: '',
     webhookVersion: 1,
     leasedAt,

@@ -4,6 +4,7 @@ import {
   cancelBatchSize,
   cancelPending,
   type Database,
+  endPause,
   type NewAuditEntry,
   noteDisabledWebhook,
   writeAuditEntry,
@@ -75,6 +76,7 @@ function disableAndCancel(
     const disabled = await disableWebhook(trx, webhookId, reason, version);
     if (disabled === undefined) return undefined;
     await cancelPending(trx, [webhookId], { limit: cancelBatchSize, locked: 'skip' });
+    await endPause(trx, webhookId);
     const entry: NewAuditEntry = {
       actor: 'webhook-worker',
       action: 'webhook.disabled',

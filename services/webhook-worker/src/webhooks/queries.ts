@@ -10,13 +10,16 @@ export interface WebhookRow
    * Milliseconds for which the previous secret is still in use, by the database's clock; 0 or less = no longer in use.
    */
   previous_secret_for_ms: number | null;
+  /** Milliseconds until the webhook's pause ends, by the database's clock; null or below 0 = not paused. */
+  paused_for_ms: number | null;
 }
 
 export async function findWebhooks(db: Database, ids: readonly string[]): Promise<WebhookRow[]> {
   const { rows } = await sql<WebhookRow>`
     select id, organization_id, url, state, version, secret_sealed, previous_secret_sealed,
-           (extract(epoch from previous_secret_expires_at - clock_timestamp()) * 1000)::float8 as previous_secret_for_ms
-    from webhooks where id = any(${ids}::uuid[])`.execute(db);
+           (extract(epoch from previous_secret_expires_at - clock_timestamp()) * 1000)::float8 as previous_secret_for_ms,
+           (extract(epoch from resume_at - clock_timestamp()) * 1000)::float8 as paused_for_ms
+    from webhooks left join webhook_controls on webhook_id = id where id = any(${ids}::uuid[])`.execute(db);
   return rows;
 }
 

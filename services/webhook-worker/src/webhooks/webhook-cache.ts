@@ -14,6 +14,8 @@ export interface WebhookConfig {
   hostKey: string;
   state: WebhookRow['state'];
   version: number;
+  /** The end of the webhook's pause, in milliseconds since 1970; 0 = not paused. */
+  pausedUntil: number;
   /** Null when the secret is erased or cannot be decrypted: then the worker sends nothing. */
   keys: SigningKeys | null;
 }
@@ -54,9 +56,9 @@ export class WebhookCache {
     return isUsable ? entry.config : this.#load(webhookId);
   }
 
-  /** Returns the cached state, however old, or null. */
-  knownState(webhookId: string): WebhookConfig['state'] | null {
-    return this.#entries.get(webhookId)?.config.state ?? null;
+  /** Returns the cached webhook, however old, or null. */
+  known(webhookId: string): Pick<WebhookConfig, 'state' | 'pausedUntil'> | null {
+    return this.#entries.get(webhookId)?.config ?? null;
   }
 
   invalidate(webhookId: string): void {
@@ -79,7 +81,9 @@ export class WebhookCache {
     const known = this.#entries.get(webhookId)?.config;
     // Decrypting secrets costs more than reading the row, so an unchanged webhook keeps its keys.
     const config =
-      known?.version === row.version && known.keys?.previous == null ? known : configOf(row, this.#openKeys(row));
+      known?.version === row.version && known.keys?.previous == null
+        ? known
+        : configOf(row, this.#openKeys(row), this.#options.clock.now());
     if (this.#invalidations === invalidationsBefore) this.#entries.set(webhookId, { config, loadedAt });
     return config;
   }
@@ -109,9 +113,10 @@ export type SigningKeys = {
   previous: { key: SigningKey; expiresAt: number } | null;
 };
 
-function configOf(row: WebhookRow, keys: SigningKeys | null): WebhookConfig {
+function configOf(row: WebhookRow, keys: SigningKeys | null, now: number): WebhookConfig {
   const { id, organization_id: organizationId, url, state, version } = row;
-  return { id, organizationId, url, hostKey: hostKeyOf(organizationId, url), state, version, keys };
+  const pausedUntil = row.paused_for_ms === null ? 0 : now + row.paused_for_ms;
+  return { id, organizationId, url, hostKey: hostKeyOf(organizationId, url), state, version, pausedUntil, keys };
 }
 
 /**

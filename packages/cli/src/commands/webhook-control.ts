@@ -1,0 +1,63 @@
+import type { Command } from 'commander';
+import { openApi } from '../clients.ts';
+import type { Context } from '../context.ts';
+import { instantAhead, wholeNumber } from '../input/values.ts';
+import { webhookFields } from '../present/webhooks.ts';
+import type { GlobalOptions } from '../settings/settings.ts';
+import { action } from './action.ts';
+
+const maxRate = 1_000;
+
+export interface LimitOptions {
+  rateLimit?: number | null;
+  maxInFlight?: number | null;
+}
+
+const numberOrNone = (max: number) => (value: string) => (value === 'none' ? null : wholeNumber(1, max)(value));
+
+export const withLimits = (command: Command): Command =>
+  command
+    .option('--rate-limit <number>', 'attempts per second, or none', numberOrNone(maxRate))
+    .option('--max-in-flight <number>', 'attempts at a time, or none', numberOrNone(50));
+
+export const limitsOf = ({ rateLimit, maxInFlight }: LimitOptions) => ({
+  ...(rateLimit !== undefined && { rate_limit_per_second: rateLimit }),
+  ...(maxInFlight !== undefined && { max_in_flight: maxInFlight }),
+});
+
+interface PauseOptions {
+  until?: string;
+  reason?: string;
+}
+
+export function addControl(webhooks: Command, open: (options: GlobalOptions) => Context): void {
+  webhooks
+    .command('pause')
+    .description('send nothing but tests for a while; deliveries wait and spend no attempt')
+    .argument('<id>', 'whk_…')
+    .option(
+      '--until <time>',
+      'when it resumes, at most 7d ahead; or from now, such as 2h (default: 24h)',
+      instantAhead(),
+    )
+    .option('--reason <text>', 'why, for people')
+    .action(
+      action<PauseOptions>(open, async (context, { until, reason }, id) => {
+        const body = { ...(until !== undefined && { resume_at: until }), ...(reason !== undefined && { reason }) };
+        const webhook = await openApi(context).webhooks.pause(id, body, { signal: context.io.signal });
+        context.printer.object(webhook, webhookFields(webhook));
+      }),
+    );
+  webhooks
+    .command('resume')
+    .description('end a pause')
+    .argument('<id>', 'whk_…')
+    .option('--rate <number>', 'attempts per second until the waiting deliveries are sent', wholeNumber(1, maxRate))
+    .action(
+      action<{ rate?: number }>(open, async (context, { rate }, id) => {
+        const body = rate === undefined ? {} : { rate_per_second: rate };
+        const webhook = await openApi(context).webhooks.resume(id, body, { signal: context.io.signal });
+        context.printer.object(webhook, webhookFields(webhook));
+      }),
+    );
+}
