@@ -103,3 +103,22 @@ it('nothing secret is in a storage of the browser', async () => {
   expect(await page.evaluate(kept)).not.toMatch(/whsec_|#/);
   expect(await page.evaluate('localStorage.length + sessionStorage.length')).toBe(0);
 });
+
+it('a paused webhook says until when and why, and goes on when a person resumes it', async () => {
+  await stage.customer.createWebhook(stage.receiver.url('/paused'), { description: 'To pause' });
+  await using window = await stage.enter('/webhooks');
+  const { page } = window;
+  await press(page, page.getByRole('link', { name: '/paused' }));
+  await press(page, page.getByRole('button', { name: 'Pause' }));
+  await page.getByLabel('Reason').fill('deployment');
+  await page.keyboard.press('Enter');
+  await page.getByText('deployment').waitFor();
+  await press(page, page.getByRole('button', { name: 'Resume' }));
+  await page.getByText('Paused until').waitFor({ state: 'detached' });
+  await press(page, page.getByRole('button', { name: 'Edit' }));
+  await page.getByLabel('Deliveries per second').fill('5');
+  await page.keyboard.press('Enter');
+  await page.getByRole('term').filter({ hasText: 'Deliveries per second' }).waitFor();
+  const rows = (await stage.customer.call('GET', '/v1/webhooks')).text;
+  expect(JSON.parse(rows).data[0]).toMatchObject({ paused: null, rate_limit_per_second: 5, max_in_flight: null });
+});

@@ -6,9 +6,10 @@ import { m } from '../messages.ts';
 import { navigate, to } from '../router.ts';
 import { useStore } from '../store.ts';
 import { Confirm, Dialog, Field, SecretOnce, textOf } from '../ui/form.tsx';
+import { Pause } from './pause.tsx';
 import { Snippets } from './snippets.tsx';
 
-type Open = 'rotate' | 'disable' | 'remove' | undefined;
+type Open = 'rotate' | 'pause' | 'disable' | 'remove' | undefined;
 
 interface ActionsProps {
   webhook: Webhook;
@@ -35,6 +36,11 @@ export function WebhookActions({ webhook, changed }: ActionsProps) {
       <button type="button" class="button" onClick={() => setOpen('rotate')}>
         {m.webhooks.rotate}
       </button>
+      {webhook.enabled && !webhook.paused && (
+        <button type="button" class="button" onClick={() => setOpen('pause')}>
+          {m.webhooks.pause}
+        </button>
+      )}
       {webhook.enabled ? (
         <button type="button" class="button" onClick={() => setOpen('disable')}>
           {m.webhooks.disable}
@@ -48,6 +54,7 @@ export function WebhookActions({ webhook, changed }: ActionsProps) {
         {m.webhooks.remove}
       </button>
       {open === 'rotate' && <Rotate webhook={webhook} changed={changed} close={close} />}
+      {open === 'pause' && <Pause webhook={webhook} changed={changed} close={close} />}
       {open === 'disable' && (
         <Confirm
           title={m.webhooks.disable}

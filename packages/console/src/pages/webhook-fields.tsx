@@ -33,6 +33,24 @@ export function WebhookFields({ types, webhook }: { types: readonly EventTypeEnt
         hint={m.webhooks.descriptionHint}
         defaultValue={webhook?.description ?? ''}
       />
+      <Field
+        label={m.webhooks.rate}
+        name="rate"
+        type="number"
+        min={1}
+        max={1000}
+        hint={m.webhooks.limitHint}
+        defaultValue={webhook?.rate_limit_per_second ?? ''}
+      />
+      <Field
+        label={m.webhooks.inFlight}
+        name="in_flight"
+        type="number"
+        min={1}
+        max={50}
+        hint={m.webhooks.limitHint}
+        defaultValue={webhook?.max_in_flight ?? ''}
+      />
     </>
   );
 }
@@ -41,4 +59,6 @@ export const readWebhook = (fields: FormData) => ({
   url: textOf(fields, 'url'),
   events: textsOf(fields, 'events'),
   description: textOf(fields, 'description') || null,
+  rate_limit_per_second: Number(textOf(fields, 'rate')) || null,
+  max_in_flight: Number(textOf(fields, 'in_flight')) || null,
 });

@@ -10,6 +10,7 @@ import { Form } from '../ui/form.tsx';
 import { Load, Page, Panel, ProblemNotice } from '../ui/page.tsx';
 import { Facts, Table } from '../ui/table.tsx';
 import { Id, State, Text, useNow, When } from '../ui/text.tsx';
+import { Paused } from './pause.tsx';
 import { Plots } from './plots.tsx';
 import { TestPanel } from './test-panel.tsx';
 import { WebhookActions } from './webhook-actions.tsx';
@@ -37,6 +38,7 @@ export function WebhookPage({ id }: { id: string }) {
       <Load query={webhook}>
         {(data) => (
           <>
+            <Paused webhook={data} changed={webhook.reload} readOnly={readOnly !== undefined} />
             <Health webhook={data} health={health} />
             <Plots webhookId={id} />
             {!readOnly && <TestPanel webhook={data} />}
@@ -69,7 +71,7 @@ function Health({ webhook, health }: { webhook: Webhook; health: ReturnType<type
         {({ state, since, pending, last_success_at, failing_since, disable_at, circuit, causes }) => (
           <>
             <p class="line">
-              <State of={state} names={m.webhooks.states} />
+              <State of={webhook.paused ? 'paused' : state} names={m.webhooks.states} />
               <code>
                 <Text of={url} />
               </code>
@@ -153,6 +155,8 @@ function Settings({ webhook, readOnly, changed }: SettingsProps) {
             ['Id', <Id value={webhook.id} />],
             [m.webhooks.url, <Text of={webhook.url} />],
             [m.webhooks.events, <code>{webhook.events.join(' ')}</code>],
+            [m.webhooks.rate, webhook.rate_limit_per_second ?? m.webhooks.noLimit],
+            [m.webhooks.inFlight, webhook.max_in_flight ?? m.webhooks.noLimit],
             [m.webhooks.description, <Text of={webhook.description ?? '–'} />],
             [m.webhooks.created, <When at={webhook.created_at} />],
             [m.webhooks.updated, <When at={webhook.updated_at} />],
