@@ -122,3 +122,46 @@ it('a paused webhook says until when and why, and goes on when a person resumes 
   const rows = (await stage.customer.call('GET', '/v1/webhooks')).text;
   expect(JSON.parse(rows).data[0]).toMatchObject({ paused: null, rate_limit_per_second: 5, max_in_flight: null });
 });
+
+it('a key is created, shown once, and replaced in one dialog', async () => {
+  await using window = await stage.enter('/keys');
+  const { page } = window;
+  await press(page, page.getByRole('button', { name: 'Create key' }));
+  await page.getByLabel('Name').fill('CI');
+  await page.getByLabel('webhooks:read').check();
+  expect(await page.getByLabel('keys:write').count()).toBe(0);
+  await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click();
+  const secret = page.getByRole('region', { name: 'The key' });
+  const first = (await secret.textContent()) ?? '';
+  await press(page, page.getByRole('button', { name: 'I have stored it' }));
+  await page.getByRole('button', { name: 'Rotate' }).click();
+  await page.getByRole('button', { name: 'Create the new key' }).click();
+  await page.getByText('It is shown only here.').waitFor();
+  const second = (await secret.textContent()) ?? '';
+  await page.getByRole('button', { name: 'Revoke the old key now' }).click();
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  const statusWith = async (key: string) =>
+    (await fetch(`${stage.api.url}/v1/webhooks`, { headers: { authorization: `Bearer ${key}` } })).status;
+  await until('the old key to be refused', () => statusWith(first), { holds: (status) => status === 401 });
+  expect(await statusWith(second)).toBe(200);
+  expect(await page.locator('body').textContent()).not.toContain(second);
+});
+
+it('the debugger says why a receiver refuses a signature', async () => {
+  const { customer } = stage;
+  const webhook = await customer.createWebhook(stage.receiver.url('/signed'), { events: ['batch.failed'] });
+  const test = await customer.call('POST', `/v1/webhooks/${webhook.id}/test`);
+  expect(test.status).toBe(202);
+  const arrived = await until('the test', () => stage.receiver.requests.find(({ path }) => path === '/signed'));
+  await using window = await stage.enter('/signatures', {});
+  const { page } = window;
+  await page.getByLabel('Webhook').selectOption(webhook.id);
+  const names = ['webhook-id', 'webhook-timestamp', 'webhook-signature', 'x-service-signature'];
+  await page.getByLabel('Headers').fill(names.map((name) => `${name}: ${arrived?.headers[name]}`).join('\n'));
+  await page.getByLabel('Body').fill(`${String(arrived?.body)} `);
+  await page.getByRole('button', { name: 'Check' }).click();
+  await page.getByText('whitespace_changed').first().waitFor();
+  await page.getByLabel('Body').fill(String(arrived?.body));
+  await page.getByRole('button', { name: 'Check' }).click();
+  await page.getByText('The signature is right.').first().waitFor();
+});

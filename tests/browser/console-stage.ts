@@ -8,6 +8,7 @@ import {
   projectFolder,
   type Receiver,
   type ReceiverOptions,
+  type ServiceProcess,
   until,
 } from '@enterprise-api/testkit';
 import type { Locator, Page } from 'playwright-core';
@@ -21,6 +22,7 @@ export interface ConsoleStage extends AsyncDisposable {
   readonly console: StandIn;
   readonly customer: ApiCustomer;
   readonly receiver: Receiver;
+  readonly api: ServiceProcess;
   /** A window whose session has these values, at a page of the organization. */
   enter(
     page: string,
@@ -46,6 +48,7 @@ export async function openConsoleStage(respond: ReceiverOptions['respond']): Pro
     console: standIn,
     customer,
     receiver,
+    api,
     enter: async (path, values, options = desktop) => {
       const window = await browser.open(options);
       const { page } = window;
