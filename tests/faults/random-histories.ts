@@ -28,6 +28,11 @@ const subscriptions = [['*'], ['consultation.completed'], ['consultation.failed'
 /** A fan-out reads the webhooks before it notes its time, and clocks round to milliseconds. */
 const fanOutMs = 5_000;
 
+/** A pause lasts this long, or up to twice as long. */
+const pauseMs = 8_000;
+/** Every worker acts on a pause within 5 s, also if the notification is lost. The rest is for clocks. */
+const pausedWithinMs = 5_500;
+
 interface Configuration {
   /** When the change was sent, and when its answer came. */
   sentAt: number;
@@ -41,6 +46,8 @@ interface ModelWebhook {
   changes: Configuration[];
   /** Events that it skipped may have got deliveries later. */
   replayedSkipped: boolean;
+  /** When it was paused for certain, in every worker. */
+  pauses: { from: number; until: number }[];
 }
 
 interface ModelEvent {
@@ -53,7 +60,10 @@ export async function liveRandomly(stores: Stores, size: RandomHistories): Promi
   const random = seededRandom(size.seed);
   const pick = <Item>(items: readonly Item[]) => items[Math.floor(random() * items.length)] as Item;
   await using stage = await openFaultStage(stores, { ...quickLeases, WEBHOOK_RETRY_SCHEDULE: '200ms,200ms' });
-  stage.requests.respond(({ path }) => ({ status: path === '/flaky' && random() < 0.3 ? 500 : 200 }));
+  stage.requests.respond(({ path }) => {
+    if (path !== '/flaky' || random() >= 0.3) return { status: 200 };
+    return random() < 0.3 ? { status: 429, headers: { 'Retry-After': '1' } } : { status: 500 };
+  });
   await using apis = await startFleet(2, () => stage.startApi());
   await using workers = await startFleet(2, () => stage.startWorker());
   const redis = stores.redisUrl === undefined ? undefined : new Redis(stores.redisUrl);
@@ -65,6 +75,7 @@ export async function liveRandomly(stores: Stores, size: RandomHistories): Promi
       id,
       changes: [{ sentAt: 0, answeredAt: 0, enabled: true, events: ['*'] }],
       replayedSkipped: false,
+      pauses: [],
     });
   }
   await created(ask, stage.url('/operational'), ['replay.finished', 'webhook.disabled', 'webhook.recovered']);
@@ -73,6 +84,7 @@ export async function liveRandomly(stores: Stores, size: RandomHistories): Promi
   const change = async (fields: Partial<Pick<Configuration, 'enabled' | 'events'>>) => {
     const webhook = pick(webhooks);
     const sentAt = Date.now();
+    endPause(webhook, sentAt);
     await ask((client) => client.call('PATCH', `/v1/webhooks/${webhook.id}`, fields), [200]);
     const last = webhook.changes.at(-1) as Configuration;
     webhook.changes.push({ ...last, ...fields, sentAt, answeredAt: Date.now() });
@@ -82,6 +94,31 @@ export async function liveRandomly(stores: Stores, size: RandomHistories): Promi
     const event = { ...apiEvent(fromPublicId('org', organizationId) ?? '', `event-${events.length}`), type };
     const { body } = await ask((client) => client.emit([event]), [202]);
     events.push({ id: body.data[0].id, type, erased: false });
+  };
+  const endPause = ({ pauses }: ModelWebhook, at: number) => {
+    const last = pauses.at(-1);
+    if (last !== undefined) last.until = Math.min(last.until, at);
+  };
+  const pauseOne = async () => {
+    const webhook = pick(webhooks);
+    const until = Date.now() + pauseMs * (1 + random());
+    endPause(webhook, Date.now());
+    const body = { resume_at: new Date(until).toISOString() };
+    const { status } = await ask(
+      (client) => client.call('POST', `/v1/webhooks/${webhook.id}/pause`, body),
+      [200, 400, 409],
+    );
+    if (status === 200) webhook.pauses.push({ from: Date.now() + pausedWithinMs, until: Math.floor(until) });
+  };
+  const resume = async () => {
+    const webhook = pick(webhooks);
+    endPause(webhook, Date.now());
+    const body = random() < 0.5 ? { rate_per_second: 20 } : {};
+    await ask((client) => client.call('POST', `/v1/webhooks/${webhook.id}/resume`, body), [200, 409]);
+  };
+  const limit = async () => {
+    const fields = { rate_limit_per_second: pick([null, 20, 50]), max_in_flight: pick([null, 1, 3]) };
+    await ask((client) => client.call('PATCH', `/v1/webhooks/${pick(webhooks).id}`, fields), [200]);
   };
   const replay = async () => {
     const webhook = pick(webhooks);
@@ -107,7 +144,10 @@ export async function liveRandomly(stores: Stores, size: RandomHistories): Promi
     await Promise.all([apis.crash(0), workers.crash(random() < 0.5 ? 0 : 1), redis?.flushdb()]);
   };
   const steps: [share: number, step: () => Promise<void>][] = [
-    [0.6, emit],
+    [0.54, emit],
+    [0.57, pauseOne],
+    [0.58, resume],
+    [0.6, limit],
     [0.72, () => change({ events: pick(subscriptions) })],
     [0.84, () => change({ enabled: random() < 0.6 })],
     [0.9, replay],
@@ -140,6 +180,7 @@ export async function liveRandomly(stores: Stores, size: RandomHistories): Promi
   }
   const statistics = await statisticsProblems(stage, ask);
   const notices = await repeatedNotices(stage);
+  const early = await attemptsDuringPauses(stage, webhooks);
   const violations = await countInvariantViolations(stage.db, 1_000_000);
   await Promise.all([apis.stop(), workers.stop()]);
   const lost = wrong.filter((problem) => problem.endsWith('lost')).length;
@@ -148,6 +189,7 @@ export async function liveRandomly(stores: Stores, size: RandomHistories): Promi
     [`only ${certain} certain explanations`]: certain > events.length,
     [statistics ?? 'statistics']: statistics === undefined,
     [`operational events: ${notices.join('; ')}`]: notices.length === 0,
+    [`${early} attempts began during a pause`]: early === 0,
     [`${violations} rows break the invariant`]: violations === 0,
   };
   return {
@@ -250,4 +292,17 @@ async function repeatedNotices(stage: FaultStage): Promise<string[]> {
   const said = new Set<string>();
   const twice = notices.filter(({ type, data }) => said.has(type + data) || !said.add(type + data));
   return [...missing.map(({ id }) => `no replay.finished of ${id}`), ...twice.map(({ type }) => `${type} twice`)];
+}
+
+async function attemptsDuringPauses(stage: FaultStage, webhooks: readonly ModelWebhook[]): Promise<number> {
+  const pauses = webhooks.flatMap(({ id, pauses }) =>
+    pauses.map(({ from, until }) => ({ id: fromPublicId('whk', id), from: new Date(from), until: new Date(until) })),
+  );
+  const { rows } = await sql<{ attempts: number }>`
+    select count(*)::int as attempts from unnest(${pauses.map(({ id }) => id)}::uuid[],
+      ${pauses.map(({ from }) => from.toISOString())}::timestamptz[],
+      ${pauses.map(({ until }) => until.toISOString())}::timestamptz[]) as p (webhook_id, start, until)
+    join deliveries d on d.webhook_id = p.webhook_id join all_attempts a on a.delivery_id = d.id
+    where a.started_at > p.start and a.started_at < p.until`.execute(stage.db);
+  return rows[0]?.attempts ?? 0;
 }

@@ -123,7 +123,7 @@ export const processes = {
   },
   R21: {
     promise: 'R21',
-    what: 'random changes, replays, erasures and kills; every event must be explained, counted and delivered',
+    what: 'random changes, pauses, limits, replays, erasures and kills; every event must be explained, counted and delivered',
     backends: 'both',
     short: (stores) => liveRandomly(stores, { steps: 120, seed: Date.now(), settleWithinMs: minutes(2) }),
     full: (stores) => liveRandomly(stores, { steps: 2_000, seed: Date.now(), settleWithinMs: minutes(5) }),

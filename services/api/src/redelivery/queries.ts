@@ -2,13 +2,19 @@ import type { NewEvent } from '@enterprise-api/shared/events';
 import type { Database, DatabaseTransaction, Row } from '@enterprise-api/shared/ledger';
 import type { Uuid } from '@enterprise-api/shared/runtime';
 import { type RawBuilder, sql } from 'kysely';
+import { waitingFor } from '../deliveries/effective-status.ts';
 import type { DeliveryRow } from '../deliveries/present.ts';
 
-/** Columns of a delivery that was just made due: no worker has leased it yet. */
+/** Columns of {@link justDue}. */
 const dueDelivery = sql`d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts,
-  now() as next_attempt_at, 'capacity' as waiting_for, d.last_status_code, d.last_error, d.last_duration_ms, d.test,
+  p.next_attempt_at, ${waitingFor} as waiting_for, d.last_status_code, d.last_error, d.last_duration_ms, d.test,
   d.created_at, d.completed_at, d.canceled_reason,
   (select subject from event_subjects where event_id = d.event_id) as subject`;
+
+/** Deliveries `d` that were just made due: no worker has leased them yet. Their rows `p` are not readable yet. */
+const justDue = (written: RawBuilder<unknown>) => sql`
+  ${written} d cross join lateral (
+    select d.id as delivery_id, d.organization_id, d.test, now() as next_attempt_at, 0 as lease_count) p`;
 
 export type WebhookState = Pick<Row<'webhooks'>, 'state' | 'url' | 'event_patterns' | 'created_at'>;
 
@@ -57,7 +63,7 @@ export async function insertTest(trx: DatabaseTransaction, webhookId: Uuid, even
       values (delivery_id(${id}, ${webhookId}), ${organizationId}, ${webhookId}, ${id}, ${type}, 'pending', 1, true, true)
       returning *
     ), pending as (${makePending(sql`written`)})
-    select ${dueDelivery} from written d`.execute(trx);
+    select ${dueDelivery} from ${justDue(sql`written`)}`.execute(trx);
   return rows[0] as DeliveryRow;
 }
 
@@ -98,7 +104,9 @@ export async function restartDelivery(
   id: Uuid,
 ): Promise<DeliveryRow | undefined> {
   const { rows } = await sql<DeliveryRow>`
-    ${restart(organizationId, sql`d.id = ${id}`, { limit: 1 })} select ${dueDelivery} from restarted d`.execute(trx);
+    ${restart(organizationId, sql`d.id = ${id}`, { limit: 1 })} select ${dueDelivery} from ${justDue(sql`restarted`)}`.execute(
+    trx,
+  );
   return rows[0];
 }
 

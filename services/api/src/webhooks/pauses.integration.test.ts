@@ -113,6 +113,13 @@ describe('POST /v1/webhooks/{id}/pause', () => {
   });
 });
 
+it('a delivery that is sent again while its webhook is paused says so', async () => {
+  await post('pause').expect(200);
+  const { id } = await insert({ status: 'failed' });
+  const { body } = await api.call('post', `/v1/webhooks/deliveries/${id}/retry`, key).expect(202);
+  expect(body.waiting_for).toBe('paused');
+});
+
 describe('POST /v1/webhooks/{id}/resume', () => {
   it('200 without a pause, and again', async () => {
     await post('resume').expect(200);
