@@ -131,6 +131,20 @@ describe('a state', () => {
     await expectGood(page);
   });
 
+  it('a rate limit is waited out, as often as it takes', async () => {
+    await using window = await stage.enter('');
+    const { page } = window;
+    let refusals = 0;
+    await page.route('**/v1/webhooks/statistics*', (route) => {
+      refusals += 1;
+      return refusals <= 2 ? route.fulfill(problem(429, 'rate_limited', { retry_after: 1 })) : route.continue();
+    });
+    await page.reload();
+    await page.getByText('The next one is sent in').waitFor();
+    await page.getByText('Show as table').first().waitFor();
+    expect(refusals).toBe(3);
+  });
+
   it('a request without an answer can be tried again', async () => {
     await using window = await stage.enter('/events');
     const { page } = window;

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { Problem } from '../api/client.ts';
 import type { Query } from '../api/query.ts';
 import { m } from '../messages.ts';
@@ -137,7 +137,7 @@ export function ProblemNotice({ problem, retry }: { problem: Problem; retry?: ((
           )}
         </p>
       )}
-      {retry && problem.status === 429 && <Countdown seconds={problem.retryAfter ?? 5} done={retry} />}
+      {retry && problem.status === 429 && <Countdown problem={problem} done={retry} />}
       {retry && problem.status !== 429 && problem.status !== 403 && (
         <button type="button" class="button" onClick={retry}>
           {m.states.retry}
@@ -154,12 +154,13 @@ function explain({ status, code, requiredScope, message }: Problem): string {
   return requiredScope ? m.states.forbidden(requiredScope) : message;
 }
 
-/** Counts down once, then acts. */
-function Countdown({ seconds, done }: { seconds: number; done: () => void }) {
-  const until = useRef(Date.now() + seconds * 1000);
-  const left = Math.max(0, Math.ceil((until.current - useNow()) / 1000));
+/** Counts down to the time that a refusal named, then acts; a further refusal counts down anew. */
+function Countdown({ problem, done }: { problem: Problem; done: () => void }) {
+  const until = useMemo(() => Date.now() + (problem.retryAfter ?? 5) * 1000, [problem]);
+  const left = Math.max(0, Math.ceil((until - useNow()) / 1000));
+  const isOver = left === 0;
   useEffect(() => {
-    if (left === 0) done();
-  }, [left === 0]);
+    if (isOver) done();
+  }, [isOver, until]);
   return <p>{m.states.limited(left)}</p>;
 }
