@@ -22,7 +22,8 @@ export function Enter({ configuration }: { configuration: Configuration }) {
     sessionEnded.set(false);
     navigate(path);
   });
-  const refused = enter.problem?.status === 401;
+  // 400: a part of the link is missing.
+  const refused = enter.problem?.status === 401 || enter.problem?.status === 400;
   const name = configuration.brand?.name;
   return (
     <main class="alone">
