@@ -13,7 +13,8 @@ const limits = { firstLoad: 60 * 1024, all: 100 * 1024 };
 
 const { outputFiles, metafile } = await build({
   absWorkingDir: folder,
-  entryPoints: { console: 'src/main.tsx', style: 'src/style.css' },
+  entryPoints: { console: 'src/main.tsx', style: 'src/style.css', icon: 'src/icon.svg' },
+  loader: { '.svg': 'copy' },
   outdir: 'dist/assets',
   entryNames: '[name]-[hash]',
   chunkNames: '[name]-[hash]',
@@ -31,14 +32,17 @@ const { outputFiles, metafile } = await build({
   logLevel: 'warning',
 });
 
-const names = ['src/main.tsx', 'src/style.css'].map((source) => {
-  const found = Object.entries(metafile.outputs).find(([, { entryPoint }]) => entryPoint === source);
+const names = ['src/main.tsx', 'src/style.css', 'src/icon.svg'].map((source) => {
+  const found = Object.entries(metafile.outputs).find(
+    ([, { entryPoint, inputs }]) => (entryPoint ?? Object.keys(inputs)[0]) === source,
+  );
   return basename(found?.[0] as string);
 });
-const [script = '', style = ''] = names;
+const [script = '', style = '', icon = ''] = names;
 const page = readFileSync(join(folder, 'src/index.html'), 'utf8')
   .replace('main.tsx', script)
-  .replace('style.css', style);
+  .replace('style.css', style)
+  .replace('icon.svg', icon);
 
 // Two builds at once write the same files. The page comes last: a reader never sees one without its files.
 mkdirSync(join(dist, 'assets'), { recursive: true });

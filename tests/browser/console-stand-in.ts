@@ -26,7 +26,12 @@ export interface StandIn extends AsyncDisposable {
 }
 
 const policy = `default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'`;
-const types: Record<string, string> = { '.js': 'text/javascript', '.css': 'text/css', '.html': 'text/html' };
+const types: Record<string, string> = {
+  '.js': 'text/javascript',
+  '.css': 'text/css',
+  '.html': 'text/html',
+  '.svg': 'image/svg+xml',
+};
 const dist = join(projectFolder, 'packages/console/dist');
 const defaults: SessionValues = {
   scopes: ['me:read', 'webhooks:read', 'webhooks:write', 'usage:read', 'keys:read', 'keys:write'],
