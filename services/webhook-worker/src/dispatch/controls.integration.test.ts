@@ -87,7 +87,8 @@ describe('a paused webhook', () => {
 describe('a webhook that its receiver holds', () => {
   it('gets nothing but tests until then, and one delivery first', async () => {
     await withDue(6);
-    const [failed] = await dispatch();
+    const [failed, failedBefore] = await dispatch();
+    await recordOutcomes(db, [outcomeOf(failedBefore as LeaseRow)]);
     await recordOutcomes(db, [outcomeOf(failed as LeaseRow, { statusCode: 429, holdForMs: 60_000, delayMs: 60_000 })]);
     await expire();
     expect(await dispatch()).toEqual([]);
@@ -175,6 +176,16 @@ describe('max_in_flight', () => {
     expect(await dispatch()).toEqual([]);
   });
 
+  it('is kept when a process leases just before another one, whose statement began before', async () => {
+    await withDue(200);
+    for (let round = 0; round < 50; round++) {
+      await control({ max_in_flight: 1, in_flight_ids: [] });
+      await expire();
+      const leases = (await Promise.all(Array.from({ length: 15 }, () => dispatch()))).flat();
+      expect(leases).toHaveLength(1);
+    }
+  });
+
   it('is kept while the statement that leased is not committed', async () => {
     await withDue(10);
     await control({ max_in_flight: 3 });
@@ -224,11 +235,12 @@ describe('a resumed webhook with a rate', () => {
 describe('a run that visits webhooks page by page', () => {
   it('reads no delivery of a paused, held or limited webhook that may not start, and serves all others', async () => {
     const held: string[] = [];
-    for (const values of [
+    const kinds: Partial<NewRow<'webhook_controls'>>[] = [
       paused(3_600),
       { held_until: secondsFromNow(3_600) },
       { rate_limit_per_second: 1, rate_used_until: secondsFromNow(3_600) },
-    ]) {
+    ];
+    for (const values of kinds.flatMap((kind) => Array.from({ length: 40 }, () => kind))) {
       await withDue(1);
       await control(values);
       held.push(webhookId);
@@ -236,7 +248,7 @@ describe('a run that visits webhooks page by page', () => {
     await sql`
       insert into pending_deliveries (delivery_id, webhook_id, organization_id, event_id, event_type, next_attempt_at, max_attempts)
       select gen_random_uuid(), id, ${organizationId}, gen_random_uuid(), 'batch.failed', now() - interval '1 h', 3
-      from unnest(${held}::uuid[]) id, generate_series(1, 3000)`.execute(db);
+      from unnest(${held}::uuid[]) id, generate_series(1, 100)`.execute(db);
     const others: string[] = [];
     for (const _ of Array.from({ length: 3 })) {
       others.push((await leaseDeliveries(db, 1)).webhookId);
@@ -244,7 +256,7 @@ describe('a run that visits webhooks page by page', () => {
     await sql`update pending_deliveries set next_attempt_at = now() - interval '1 s', lease_count = 0
       where webhook_id = any (${others})`.execute(db);
     await sql`vacuum analyze pending_deliveries`.execute(db);
-    const first = await leaseDueDeliveries(db, { ...page, visit: 2 }, plenty, leaseMs);
+    const first = await leaseDueDeliveries(db, { ...page, visit: 50 }, plenty, leaseMs);
     expect(first).toMatchObject({ isComplete: false, hasControlled: true });
     await sql`update pending_deliveries set next_attempt_at = now() - interval '1 s', lease_count = 0
       where webhook_id = any (${others})`.execute(db);
@@ -255,7 +267,7 @@ describe('a run that visits webhooks page by page', () => {
     for (let runs = 0; cursor !== null && runs < 9; runs++) {
       const run: Awaited<ReturnType<typeof leaseDueDeliveries>> = await leaseDueDeliveries(
         db,
-        { ...page, cursor, visit: 2, rows: 0 },
+        { ...page, cursor, visit: 50, rows: 0 },
         plenty,
         leaseMs,
       );
