@@ -1,13 +1,15 @@
-import type { Database, NewRow } from '@enterprise-api/shared/ledger';
-import { nilUuid } from '@enterprise-api/shared/runtime';
+import { createDatabase, type Database, type NewRow, planProbes } from '@enterprise-api/shared/ledger';
+import { nilUuid, systemClock } from '@enterprise-api/shared/runtime';
 import { openTestDatabase } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
 import { fanOutEvents } from '../fan-out/queries.ts';
 import type { LeaseRow } from '../leases/lease.ts';
 import { releaseLeases } from '../leases/queries.ts';
+import { createWorkerMetrics } from '../metrics.ts';
 import { recordOutcomes } from '../outcomes/record-outcomes.ts';
 import { emitEvents, leaseDeliveries, outcomeOf, plenty } from '../testing/ledger.ts';
+import { createDispatcher } from './dispatcher.ts';
 import { leaseDueDeliveries } from './queries.ts';
 
 const leaseMs = 45_000;
@@ -18,7 +20,13 @@ let webhookId: string;
 let organizationId: string;
 
 beforeAll(async () => {
-  ({ db, close } = await openTestDatabase());
+  const opened = await openTestDatabase();
+  const { url } = opened;
+  db = createDatabase({ url, applicationName: 'worker', poolSize: 5, serverSettings: planProbes });
+  close = async () => {
+    await db.destroy();
+    await opened.close();
+  };
 });
 afterAll(() => close());
 beforeEach(async () => {
@@ -277,6 +285,55 @@ describe('a run that visits webhooks page by page', () => {
     expect([...served].sort()).toEqual(others.sort());
     expect((await entriesRead()) - before).toBeLessThan(100);
   });
+});
+
+it('dispatch reads a backlog of a paused webhook once, and then serves others without it', async () => {
+  await withDue(1);
+  await control(paused(3_600));
+  await sql`
+    insert into pending_deliveries (delivery_id, webhook_id, organization_id, event_id, event_type, next_attempt_at, max_attempts)
+    select gen_random_uuid(), ${webhookId}, ${organizationId}, gen_random_uuid(), 'batch.failed', now() - interval '1 h', 3
+    from generate_series(1, 3000)`.execute(db);
+  await sql`vacuum analyze pending_deliveries`.execute(db);
+  const read: number[] = [];
+  const leased: LeaseRow[] = [];
+  const done = Promise.withResolvers<void>();
+  const dispatcher = createDispatcher({
+    db,
+    clock: systemClock,
+    scheduler: {
+      startEligible: () => undefined,
+      forgetIdle: () => undefined,
+      capacity: () => plenty,
+      noteDueRows: () => undefined,
+      noteLimited: () => undefined,
+      noteNoneDue: () => undefined,
+    },
+    leaseLoader: {
+      accept: async (rows) => {
+        leased.push(...rows);
+        read.push(await entriesRead());
+        if (read.length === 2) {
+          await leaseDeliveries(db, 1);
+          await sql`update pending_deliveries set next_attempt_at = now(), lease_count = 0 where lease_count > 0`.execute(
+            db,
+          );
+          read.splice(1, 1, await entriesRead());
+        }
+        if (leased.length > 0) done.resolve();
+      },
+    },
+    leaseMs,
+    mayLease: () => leased.length === 0,
+    onNotEnabled: () => undefined,
+    metrics: createWorkerMetrics(undefined),
+    onError: (error) => done.reject(error),
+  });
+  dispatcher.start();
+  await done.promise;
+  await dispatcher.stop();
+  expect(leased).toHaveLength(1);
+  expect((read.at(-1) ?? 0) - (read[1] ?? 0)).toBeLessThan(100);
 });
 
 async function entriesRead(): Promise<number> {
