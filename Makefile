@@ -47,7 +47,7 @@ migrate: $(READY) ## applies the migrations to DATABASE_DIRECT_URL, else to DATA
 retention: $(READY) ## removes from DATABASE_URL what is past its time, as the workers do; ARGS=--dry-run says what would go, and when
 	@exec $(NODE) services/webhook-worker/src/retention-main.ts $(ARGS)
 
-retry-jobs: $(READY) ## lets workers have the failed jobs with whole events again, in the queue of REDIS_URL, else of DATABASE_URL
+retry-jobs: $(READY) ## retries failed event-write jobs, in the queue of REDIS_URL, else of DATABASE_URL
 	@exec $(NODE) services/webhook-worker/src/retry-jobs-main.ts
 
 # The range of the network that deliveries may reach in the demo; choose another one if it is in use on this machine.
