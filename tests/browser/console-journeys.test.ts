@@ -30,7 +30,7 @@ it('from the overview of a failing webhook, two presses send everything again', 
   await press(page, page.getByRole('button', { name: 'Send 3 deliveries again' }));
   await page.getByText('Finished').waitFor({ timeout: 120_000 });
   expect((await customer.deliveries('&status=succeeded')).length).toBe(3);
-  await page.goto(`${stage.console.origin}/console/${customer.organizationId}`);
+  await page.goto(`${stage.origin}/console/${customer.organizationId}`);
   await page.getByText('and delivers again').waitFor();
   expect(window.complaints).toEqual([]);
 });
@@ -39,7 +39,7 @@ it('a session that ends keeps what was typed, and leads to the page that mints l
   await using window = await stage.enter('/webhooks/new');
   const { page } = window;
   await page.getByLabel('URL').fill('https://example.com/typed');
-  stage.console.endSessions();
+  await stage.endSessions();
   await page.getByRole('button', { name: 'Add webhook' }).click();
   const again = page.getByRole('link', { name: 'Sign in again' });
   const address = new URL((await again.getAttribute('href')) ?? '');
@@ -51,7 +51,7 @@ it('a session that ends keeps what was typed, and leads to the page that mints l
 });
 
 it('a link works once', async () => {
-  const link = stage.console.link();
+  const link = await stage.link();
   await using first = await stage.browser.open();
   await first.page.goto(link);
   await first.page.getByRole('button', { name: 'Open console' }).waitFor();

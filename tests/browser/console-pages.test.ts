@@ -1,7 +1,7 @@
 import { until } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { violationsOf } from './accessibility.ts';
+import { loadAxe, violationsOf } from './accessibility.ts';
 import { desktop, phone } from './browser.ts';
 import { type ConsoleStage, openConsoleStage, show, untilShown } from './console-stage.ts';
 
@@ -77,11 +77,11 @@ describe.each(devices)('on %s', (_device, options) => {
     await using window = await stage.enter('', {}, options);
     const { page, complaints, requested } = window;
     for (const path of pages) {
-      await show(page, `${stage.console.origin}/console/${stage.customer.organizationId}${path}`);
+      await show(page, `${stage.origin}/console/${stage.customer.organizationId}${path}`);
       await expectGood(page);
     }
     expect(complaints).toEqual([]);
-    expect(requested.filter((address) => new URL(address).origin !== stage.console.origin)).toEqual([]);
+    expect(requested.filter((address) => new URL(address).origin !== stage.origin)).toEqual([]);
   });
 
   it('so do the dialogs, the open menu and the tables of the plots', async () => {
@@ -96,7 +96,7 @@ describe.each(devices)('on %s', (_device, options) => {
     }
     await page.getByText('Show as table').first().click();
     await expectGood(page);
-    await show(page, `${stage.console.origin}/console/${stage.customer.organizationId}/keys`);
+    await show(page, `${stage.origin}/console/${stage.customer.organizationId}/keys`);
     await page.getByRole('button', { name: 'Create key' }).click();
     await expectGood(page);
     await page.keyboard.press('Escape');
@@ -169,20 +169,36 @@ describe('a state', () => {
   });
 
   it('the plan Starter reads, and says why it does not write', async () => {
-    await using window = await stage.enter('/webhooks', { plan: 'starter' });
+    const { customer } = stage;
+    const setPlan = (plan: string) =>
+      customer.internal('PATCH', `/internal/v1/organizations/${customer.organizationId}`, { plan });
+    await setPlan('starter');
+    await using window = await stage.enter('/webhooks');
     await window.page.getByText('the plan Starter').first().waitFor();
     await expectGood(window.page);
+    await setPlan('enterprise');
   });
 
   it('a link that was used again is shown on every page', async () => {
-    await using window = await stage.enter('/webhooks', { link_reused_at: '2026-11-27T10:00:00.000Z' });
-    await window.page.getByText('tried to use the link').waitFor();
-    await expectGood(window.page);
+    const link = await stage.link();
+    await using window = await stage.browser.open();
+    const { page } = window;
+    await loadAxe(page);
+    await page.goto(link);
+    await page.getByRole('button', { name: 'Open console' }).click();
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await using second = await stage.browser.open();
+    await second.page.goto(link);
+    await second.page.getByRole('button', { name: 'Open console' }).click();
+    await second.page.getByText('This link does not work').waitFor();
+    await page.reload();
+    await page.getByText('tried to use the link').waitFor();
+    await expectGood(page);
   });
 
   it('no session leads to the page that mints links', async () => {
     await using window = await stage.browser.open();
-    await window.page.goto(`${stage.console.origin}/console/${stage.customer.organizationId}/events`);
+    await window.page.goto(`${stage.origin}/console/${stage.customer.organizationId}/events`);
     await window.page.getByRole('link', { name: 'Sign in again' }).waitFor();
   });
 
@@ -200,12 +216,9 @@ describe('a state', () => {
   });
 
   it('data that is absent says why', async () => {
-    await using window = await stage.enter('/events', { show_bodies: false });
+    const scopes = ['me:read', 'webhooks:read'];
+    await using window = await stage.enter('/events', { show_bodies: false, scopes });
     const { page } = window;
-    await page.route(/\/v1\/events\/evt_\w+$/, async (route) => {
-      const answer = await route.fetch();
-      await route.fulfill({ response: answer, json: { ...(await answer.json()), data: null } });
-    });
     await page.locator('td a').first().click();
     await untilShown(page);
     await page.getByText('This session hides the data of events.').waitFor();

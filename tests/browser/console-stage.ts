@@ -4,6 +4,7 @@ import { promisify } from 'node:util';
 import {
   type ApiCustomer,
   createApiCustomer,
+  freePort,
   openStage,
   projectFolder,
   type Receiver,
@@ -14,21 +15,27 @@ import {
 import type { Locator, Page } from 'playwright-core';
 import { loadAxe } from './accessibility.ts';
 import { desktop, startBrowser, type TestBrowser, type TestWindow } from './browser.ts';
-import { type SessionValues, type StandIn, startStandIn } from './console-stand-in.ts';
 
 /** The whole product with the pages of the console, a receiver, and a browser. */
 export interface ConsoleStage extends AsyncDisposable {
   readonly browser: TestBrowser;
-  readonly console: StandIn;
+  /** Where the pages are. */
+  readonly origin: string;
   readonly customer: ApiCustomer;
   readonly receiver: Receiver;
   readonly api: ServiceProcess;
+  /** A link that enters once. */
+  link(values?: SessionValues): Promise<string>;
+  endSessions(): Promise<void>;
   /** A window whose session has these values, at a page of the organization. */
-  enter(
-    page: string,
-    values?: Partial<SessionValues>,
-    options?: Parameters<TestBrowser['open']>[0],
-  ): Promise<TestWindow>;
+  enter(page: string, values?: SessionValues, options?: Parameters<TestBrowser['open']>[0]): Promise<TestWindow>;
+}
+
+/** What a session may do and is called; by default everything that the console shows. */
+interface SessionValues {
+  scopes?: string[];
+  label?: string;
+  show_bodies?: boolean;
 }
 
 export async function openConsoleStage(respond: ReceiverOptions['respond']): Promise<ConsoleStage> {
@@ -37,15 +44,38 @@ export async function openConsoleStage(respond: ReceiverOptions['respond']): Pro
   const quick = { WEBHOOK_RETRY_SCHEDULE: '100ms,100ms', WEBHOOK_RETRY_JITTER: '0' };
   const stage = building.use(await openStage({ redisUrl: undefined, settings: quick }));
   const receiver = await stage.startReceiver(respond && { respond });
-  const api = await stage.startApi();
+  const port = await freePort();
+  const origin = `http://127.0.0.1:${port}`;
+  const api = await stage.startApi({
+    API_PORT: String(port),
+    API_HOST: '127.0.0.1',
+    CONSOLE_PUBLIC_URL: origin,
+    CONSOLE_SIGN_IN_URL: 'https://owner.example/console',
+    CONSOLE_RATE_LIMIT: '100000',
+  });
   await stage.startWorker();
   const customer = await createApiCustomer(api);
-  const standIn = building.use(await startStandIn(api, customer));
+  const sessions = `/internal/v1/organizations/${customer.organizationId}/console-sessions`;
+  const actor = { 'X-Actor': 'test' };
+  const link = async (values: SessionValues = {}) => {
+    const body = { scopes: everyScope, label: 'Ada Lovelace', ...values };
+    const answer = await customer.internal('POST', sessions, body, actor);
+    if (answer.status !== 201) throw new Error(answer.text);
+    return (JSON.parse(answer.text) as { url: string }).url;
+  };
+  const endSessions = async () => {
+    const { data } = JSON.parse((await customer.internal('GET', `${sessions}?limit=100`)).text) as {
+      data: { id: string }[];
+    };
+    for (const { id } of data) await customer.internal('DELETE', `${sessions}/${id}`, undefined, actor);
+  };
   const browser = building.use(await startBrowser());
   const resources = building.move();
   return {
     browser,
-    console: standIn,
+    origin,
+    link,
+    endSessions,
     customer,
     receiver,
     api,
@@ -53,15 +83,17 @@ export async function openConsoleStage(respond: ReceiverOptions['respond']): Pro
       const window = await browser.open(options);
       const { page } = window;
       await loadAxe(page);
-      await page.goto(standIn.link(values));
+      await page.goto(await link(values));
       await page.getByRole('button', { name: 'Open console' }).click();
       await page.locator('.who').waitFor({ state: 'attached' });
-      await show(page, `${standIn.origin}/console/${customer.organizationId}${path}`);
+      await show(page, `${origin}/console/${customer.organizationId}${path}`);
       return window;
     },
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
 }
+
+const everyScope = ['me:read', 'webhooks:read', 'webhooks:write', 'usage:read', 'keys:read', 'keys:write'];
 
 /** Loads a page of the console, and waits until it has read all that it shows. */
 export async function show(page: Page, address: string): Promise<void> {

@@ -12,7 +12,7 @@ afterAll(async () => stage[Symbol.asyncDispose]());
 it('a developer opens the link, adds a webhook and verifies a test, by keyboard alone', async () => {
   await using window = await stage.browser.open();
   const { page } = window;
-  await page.goto(stage.console.link());
+  await page.goto(await stage.link());
   await press(page, page.getByRole('button', { name: 'Open console' }));
   await press(page, page.getByRole('link', { name: 'Add webhook' }));
   await tabTo(page, page.getByLabel('URL'));

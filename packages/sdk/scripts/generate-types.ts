@@ -22,6 +22,7 @@ const generated: readonly Generated[] = [
       'explainEvent',
       'getUsage',
       'getWebhookStatistics',
+      'listConsoleSessions',
       'listDeliveries',
       'listEvents',
       'listOwnErasures',

@@ -3,6 +3,7 @@ import { createSend } from './http/transport.ts';
 import { createOperations } from './operations.ts';
 import { type ClientOptions, checkOptions } from './options.ts';
 import { createRequest, type Request } from './request.ts';
+import { createConsoleSessions } from './resources/console-sessions.ts';
 import { createDeliveries } from './resources/deliveries.ts';
 import { createErasures } from './resources/erasures.ts';
 import { createEvents } from './resources/events.ts';
@@ -23,6 +24,7 @@ export class EnterpriseApi {
   readonly replays: ReturnType<typeof createReplays>;
   readonly events: ReturnType<typeof createEvents>;
   readonly erasures: ReturnType<typeof createErasures>;
+  readonly consoleSessions: ReturnType<typeof createConsoleSessions>;
   readonly usage: ReturnType<typeof createUsage>;
   /** Calls any path, such as a path of another service behind the API: `request('POST', '/v1/consultations', { body })`. */
   readonly request: Request;
@@ -38,6 +40,7 @@ export class EnterpriseApi {
     this.replays = createReplays(operations);
     this.events = createEvents(operations, createOpenStream(settings));
     this.erasures = createErasures(operations);
+    this.consoleSessions = createConsoleSessions(operations);
     this.usage = createUsage(operations);
     this.request = createRequest(send);
   }

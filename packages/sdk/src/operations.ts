@@ -8,12 +8,14 @@ import type { CallOptions, ChangeOptions, PostOptions } from './options.ts';
 
 /**
  * Calls of the API's own operations. The SDK may repeat all of them: a GET has no effect, a POST has an
- * `Idempotency-Key`, and a change states the final values.
+ * `Idempotency-Key` or is sent once, and a change states the final values.
  */
 export interface Operations {
   get<Body>(path: string, query?: Query, options?: CallOptions): Promise<Body>;
   list<Item>(path: string, query?: Query, options?: CallOptions): List<Item>;
   post<Body>(path: string, body?: object, options?: PostOptions): Promise<Body>;
+  /** A POST that refuses an `Idempotency-Key`: the SDK repeats it only if the API refused it before any work. */
+  postOnce<Body>(path: string, body: object, options?: CallOptions): Promise<Body>;
   patch<Body>(path: string, body: object, options?: ChangeOptions): Promise<Body>;
   /** @param deletedStatus the status of a repeat after the deletion; 404 by default */
   delete(path: string, options?: ChangeOptions, deletedStatus?: number): Promise<void>;
@@ -37,6 +39,8 @@ export function createOperations(send: Send): Operations {
       const headers = { 'idempotency-key': options.idempotencyKey ?? randomUUID() };
       return (await call({ method: 'POST', path, ...json(body, headers), repeatable: 'always' }, options)) as Body;
     },
+    postOnce: async <Body>(path: string, body: object, options?: CallOptions) =>
+      (await call({ method: 'POST', path, ...json(body, {}), repeatable: 'when_refused' }, options)) as Body,
     patch: async <Body>(path: string, body: object, options: ChangeOptions = {}) =>
       (await call(
         { method: 'PATCH', path, ...json(body, ifMatch(options)), repeatable: changes(options) },

@@ -8,6 +8,8 @@ export type Delivery = Schemas['Delivery'];
 export type DeliveryDetail = Schemas['DeliveryDetail'];
 export type DeliveryPolicy = Schemas['DeliveryPolicy'];
 export type DeliveryStatus = Schemas['DeliveryStatus'];
+export type ConsoleSession = Schemas['ConsoleSession'];
+export type ConsoleSessionWithUrl = Schemas['ConsoleSessionWithUrl'];
 export type Erasure = Schemas['Erasure'];
 export type Event = Schemas['Event'];
 export type EventTypeEntry = Schemas['EventTypeEntry'];
@@ -33,6 +35,7 @@ export type ApiErrorType = Schemas['ErrorType'];
 /** An RFC 3339 text, or a Date. */
 export type Instant = string | Date;
 
+export type CreateConsoleSession = Input<Schemas['CreateConsoleSession']>;
 export type CreateWebhook = Input<Schemas['CreateWebhook']>;
 export type UpdateWebhook = Input<Schemas['UpdateWebhook']>;
 export type PauseWebhook = Input<Schemas['PauseWebhook']>;
@@ -48,6 +51,7 @@ export type ListEvents = QueryOf<'listEvents'>;
 export type ListWebhooks = QueryOf<'listWebhooks'>;
 export type ListDeliveries = QueryOf<'listDeliveries'>;
 export type ListReplays = QueryOf<'listReplays'>;
+export type ListConsoleSessions = QueryOf<'listConsoleSessions'>;
 export type ListErasures = QueryOf<'listOwnErasures'>;
 export type GetUsage = QueryOf<'getUsage'>;
 export type GetWebhookStatistics = QueryOf<'getWebhookStatistics'>;

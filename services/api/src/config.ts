@@ -20,6 +20,8 @@ import {
 import { addressRangesSetting, keyRingSetting } from '@enterprise-api/shared/security';
 import { tracingConfig, tracingSecrets, tracingSettings } from '@enterprise-api/shared/tracing';
 import { z } from 'zod';
+import type { ConsoleSettings } from './auth/console-judge.ts';
+import { brandFileSchema } from './console/brand.ts';
 import { upstreamsSetting } from './forwarding/upstreams.ts';
 
 export type ApiConfig = ReturnType<typeof toConfig>;
@@ -70,6 +72,15 @@ const publicUrlSchema = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
+const consoleUrlSchema = z.string().transform((text, context) => {
+  const url = URL.parse(text);
+  const isLoopback = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(url?.hostname ?? '');
+  const isOrigin = url !== null && [url.origin, `${url.origin}/`].includes(text);
+  if (isOrigin && (url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback))) return url.origin;
+  context.addIssue({ code: 'custom', message: 'must be an https origin such as https://console.example.com' });
+  return z.NEVER;
+});
+
 /** Node.js timers cannot represent 25 days. */
 const maxWaitMs = 24 * 86_400_000;
 const waitSchema = durationSchema.refine((ms) => ms > 0 && ms <= maxWaitMs, 'must be more than 0, and at most 24 days');
@@ -79,6 +90,10 @@ const settings = {
   DATABASE_REPLICA_URL: databaseUrlSchema.optional(),
   SECRETS_ENCRYPTION_KEYS: keyRingSetting,
   API_PUBLIC_URL: publicUrlSchema.optional(),
+  CONSOLE_PUBLIC_URL: consoleUrlSchema.optional(),
+  CONSOLE_SIGN_IN_URL: z.url({ protocol: /^https?$/, error: 'must be a URL' }).optional(),
+  CONSOLE_BRAND_FILE: brandFileSchema.optional(),
+  CONSOLE_RATE_LIMIT: integerSchema(1, 1_000_000).prefault('600'),
   API_HOST: z.string().default('0.0.0.0'),
   API_PORT: portSchema.default(3000),
   INTERNAL_HOST: z.string().default('127.0.0.1'),
@@ -152,6 +167,8 @@ function toConfig(values: Settings) {
     keyRing: values.SECRETS_ENCRYPTION_KEYS,
     /** The origin that customers use. The reference pages show it. */
     publicUrl: values.API_PUBLIC_URL,
+    /** Undefined: the console is off. */
+    console: consoleSettings(values),
     public: { host: values.API_HOST, port: values.API_PORT },
     internal: { host: values.INTERNAL_HOST, port: values.INTERNAL_PORT },
     /** The internal listener accepts each of these secrets; several exist during a rotation. */
@@ -184,4 +201,11 @@ function toConfig(values: Settings) {
     buildCommit: values.BUILD_COMMIT,
     tracing: tracingConfig(values),
   };
+}
+
+function consoleSettings(values: Settings): ConsoleSettings | undefined {
+  const publicUrl = values.CONSOLE_PUBLIC_URL;
+  if (publicUrl === undefined) return undefined;
+  const [signInUrl, brand] = [values.CONSOLE_SIGN_IN_URL ?? null, values.CONSOLE_BRAND_FILE ?? null];
+  return { publicUrl, signInUrl, brand, rateLimit: values.CONSOLE_RATE_LIMIT };
 }

@@ -8,8 +8,16 @@ import { apiKeyRoutes } from './api-keys/routes.ts';
 import { createApiKeyService } from './api-keys/service.ts';
 import { auditRoutes } from './audit/routes.ts';
 import { createAuditService } from './audit/service.ts';
+import type { FailureLimit } from './auth/authenticate.ts';
+import type { ConsoleSettings } from './auth/console-judge.ts';
+import { findSessionByHash } from './auth/queries.ts';
 import type { RequestLimit } from './auth/rate-limit.ts';
 import type { ApiConfig } from './config.ts';
+import { enterRoute } from './console/enter.ts';
+import { ownConsoleRoutes } from './console/own-routes.ts';
+import { consoleSessionRoutes, ownConsoleSessionRoutes } from './console/routes.ts';
+import { createConsoleSessions } from './console/service.ts';
+import type { TransactAs } from './core/unit-of-work.ts';
 import { deliveryRoutes } from './deliveries/routes.ts';
 import { createDeliveryService } from './deliveries/service.ts';
 import { deliveryPolicyRoutes } from './delivery-policy/routes.ts';
@@ -73,7 +81,8 @@ interface PublicFeatureParts extends FeatureParts {
 /** The features of `/v1`. */
 export function publicRoutes(parts: PublicFeatureParts) {
   const { config, db, history, databaseClock, eventStream, signatureCheckLimit: limit } = parts;
-  const { cursors, secretBox, apiKeys, webhooks, events, deliveries, redelivery, erasures } = createSharedParts(parts);
+  const { cursors, secretBox, apiKeys, webhooks, events, deliveries, redelivery, erasures, consoleSessions } =
+    createSharedParts(parts);
   return [
     ...meRoutes({ ...config, apiKeys }),
     ...webhookRoutes(webhooks),
@@ -91,6 +100,7 @@ export function publicRoutes(parts: PublicFeatureParts) {
     ...replayRoutes(createReplays({ db, cursors })),
     ...signatureDebuggerRoutes(createSignatureDebugger({ secretBox, limit })),
     ...ownErasureRoutes(erasures),
+    ...ownConsoleSessionRoutes(consoleSessions),
     ...usageRoutes(createUsageService({ history, clock: databaseClock, rateLimits: config.rateLimits })),
   ];
 }
@@ -108,7 +118,8 @@ export function internalRoutes(
   { emit, emitWithin }: Pick<BatchedProducer, 'emit' | 'emitWithin'>,
 ) {
   const { config, db, databaseClock, history, onEmitted, identityTokens, queue, closings } = parts;
-  const { cursors, apiKeys, webhooks, events, deliveries, redelivery, erasures } = createSharedParts(parts);
+  const { cursors, apiKeys, webhooks, events, deliveries, redelivery, erasures, consoleSessions } =
+    createSharedParts(parts);
   return [
     ...organizationRoutes({
       organizations: createOrganizationService({ db, cursors, deliveryPolicy: config.deliveryPolicy }),
@@ -117,6 +128,7 @@ export function internalRoutes(
       events,
     }),
     ...apiKeyRoutes(apiKeys),
+    ...consoleSessionRoutes(consoleSessions, apiKeys),
     ...operatorRoutes({
       sendingPauses: createSendingPauses(db),
       stats: createStatsReader({
@@ -150,6 +162,25 @@ export function internalRoutes(
   ];
 }
 
+interface ConsoleParts {
+  settings: ConsoleSettings;
+  failures: FailureLimit;
+  transactAs: TransactAs;
+}
+
+/** The routes that only the console has. */
+export function consoleRoutes(parts: FeatureParts, { settings, failures, transactAs }: ConsoleParts) {
+  const { config, db, databaseClock, history } = parts;
+  const { cursors, apiKeys, consoleSessions: sessions } = createSharedParts(parts);
+  const { publicUrl, rateLimit } = settings;
+  const { body_retention_seconds: bodyRetentionSeconds } = config.deliveryPolicy;
+  const audit = createAuditService({ history, cursors });
+  return {
+    ownRoutes: ownConsoleRoutes({ sessions, apiKeys, audit, publicUrl, rateLimit, bodyRetentionSeconds }),
+    enter: enterRoute({ db, findSession: findSessionByHash, transactAs, failures, publicUrl, now: databaseClock.now }),
+  };
+}
+
 function createSharedParts({ config, db, history, databaseClock, horizon, limits, queue }: FeatureParts) {
   const cursors = createCursors(config.keyRing);
   const addressPolicy = createAddressPolicy({ allowedPrivateCidrs: config.allowedPrivateCidrs });
@@ -167,5 +198,11 @@ function createSharedParts({ config, db, history, databaseClock, horizon, limits
     events: createEventHistory({ db, history, cursors, horizon, limits }),
     deliveries: createDeliveryService({ db, history, cursors }),
     erasures: createErasureService({ db, cursors, secretBox, queue }),
+    consoleSessions: createConsoleSessions({
+      db,
+      cursors,
+      publicUrl: config.console?.publicUrl,
+      now: databaseClock.now,
+    }),
   };
 }

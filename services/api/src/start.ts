@@ -10,6 +10,8 @@ import { createInternalGuard, createInternalSecrets } from './auth/internal-guar
 import type { Principal } from './auth/judge.ts';
 import { openJudge } from './auth/open-judge.ts';
 import type { ApiConfig } from './config.ts';
+import { type ConsoleOptions, serveConsole } from './console/serve.ts';
+import { deleteOldSessions } from './console/service.ts';
 import { openChangeFeed } from './core/change-feed.ts';
 import { connectionsPerOrganization, createDatabaseShare } from './core/database-share.ts';
 import { applicationName, closeWithinMs, type Foundation } from './core/foundation.ts';
@@ -38,7 +40,7 @@ import { documentRoute } from './openapi/document-route.ts';
 import { followClosings } from './organizations/closings.ts';
 import { referenceRoute } from './reference/route.ts';
 import { openHistoryReads } from './replica/history-reads.ts';
-import { internalRoutes, publicRoutes } from './routes.ts';
+import { consoleRoutes, internalRoutes, publicRoutes } from './routes.ts';
 import { openUsage } from './usage/open-usage.ts';
 
 export interface StartOptions extends Pick<Foundation, 'log' | 'clock'> {
@@ -90,6 +92,8 @@ async function openLedger(started: Process) {
   const { historyRead: onRead, registerPool } = metrics;
   const history = openHistoryReads(started, config, { db, onRead, registerPool });
   deleteExpiredRegularly(db, closers, createLimitedWarning(log, 'expired idempotency keys not deleted'));
+  const onDeletion = createLimitedWarning(log, 'old console sessions not deleted');
+  deleteExpiredRegularly(db, closers, onDeletion, { remove: deleteOldSessions });
   return { ...started, db, databaseHealth: health, databaseClock, queue, metrics, tracing, history };
 }
 
@@ -181,25 +185,41 @@ async function listenOnBoth(parts: Parts): Promise<RunningApi> {
 function publicApp(parts: Parts, table: RouteTable<Principal>, forwarder: Forwarder) {
   const { databaseHealth, metrics, runOnce, transactAs, checkResponses } = parts;
   const { withDatabaseCheck, check } = databaseHealth;
+  const within = createDatabaseShare({ connections: connectionsPerOrganization, onWaited: metrics.shareWaited });
+  const served = { body: publicBody, transactAs, runOnce, withDatabaseCheck, within, checkResponses };
   const serve = serveRoutes({
     table,
     forwarder,
     guard: createPublicGuard(parts.judge, parts.addressOf),
-    body: publicBody,
+    ...served,
     actorOf: ({ key }) => toPublicId('key', key.id),
     readsActor: false,
     ownerOf: ({ key }) => key.organization.id,
-    transactAs,
-    runOnce,
-    withDatabaseCheck,
-    within: createDatabaseShare({ connections: connectionsPerOrganization, onWaited: metrics.shareWaited }),
-    checkResponses,
   });
+  const consoleMount = consoleOf(parts, { ...served, publicRoutes: table.routes });
   return createApp(appOptions('public', parts), (app) => {
     app.use(judgedByDecodedPath(serve));
+    if (consoleMount !== undefined) app.use(consoleMount);
     app.use(referenceRoute(table.routes, parts.config));
     app.use(probeRoutes(async () => !parts.life.stopping && (await check())));
     app.use(documentRoute('public', table.routes));
+  });
+}
+
+/** Serves `/console`. Undefined: it is off. */
+function consoleOf(
+  parts: Parts,
+  served: Omit<ConsoleOptions, keyof ReturnType<typeof consoleRoutes> | 'settings' | 'judge' | 'addressOf'>,
+) {
+  const { config, consoleJudge: judge, failures, transactAs, addressOf } = parts;
+  const settings = config.console;
+  if (settings === undefined || judge === undefined) return undefined;
+  return serveConsole({
+    ...served,
+    ...consoleRoutes(parts, { settings, failures, transactAs }),
+    settings,
+    judge,
+    addressOf,
   });
 }
 

@@ -83,6 +83,7 @@ export function serviceEnvironment(
     ...(given.INTERNAL_EVENTS_SECRET === undefined && { INTERNAL_EVENTS_SECRET: made.eventsSecret }),
     ...(given.IDENTITY_SIGNING_KEYS === undefined && { IDENTITY_SIGNING_KEYS: made.identityKeys }),
     API_UPSTREAMS: withOwnAreas(given.API_UPSTREAMS, localUrl(consultations)),
+    ...(isLoopback(api.host) && { CONSOLE_PUBLIC_URL: env.CONSOLE_PUBLIC_URL ?? localUrl(api) }),
     API_HOST: api.host,
     API_PORT: String(api.port),
     INTERNAL_HOST: internal.host,
@@ -99,6 +100,8 @@ function withOwnAreas(given: string | undefined, url: string): string {
   const others = commaList(given ?? '').filter((entry) => !ownAreas.some((area) => entry.startsWith(`${area}=`)));
   return [...ownAreas.map((area) => `${area}=${url}`), ...others].join(',');
 }
+
+const isLoopback = (host: string) => ['0.0.0.0', '::', '127.0.0.1', '::1', 'localhost'].includes(host);
 
 /** The URL at which a listener can be reached from this machine. */
 export function localUrl(listener: { host: string; port: number }): string {

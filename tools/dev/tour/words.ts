@@ -73,6 +73,7 @@ export function closingWords(facts: DemoFacts, { folder, eventsSecret }: RunDeta
     'The same on the command line, which also forwards events to a program of yours (packages/cli/README.md):',
     `  export ENTERPRISE_API_URL=${facts.api_url} ENTERPRISE_API_KEY=${facts.api_key}`,
     '  node_modules/.bin/enterprise-api deliveries list',
+    '  node_modules/.bin/enterprise-api console   # a link to the console, which works once',
     '  node_modules/.bin/enterprise-api listen --forward-to http://localhost:4000/hooks',
     'Emit an event as an internal service does by HTTP:',
     `  curl -s ${secret} ${json} -d '${event}' ${facts.internal_url}/internal/v1/events`,

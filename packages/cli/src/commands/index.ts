@@ -3,6 +3,7 @@ import type { Context } from '../context.ts';
 import type { GlobalOptions } from '../settings/settings.ts';
 import { addAuditCommand } from './audit.ts';
 import { addCompletionCommand } from './completion.ts';
+import { addConsoleCommand } from './console.ts';
 import { addDeliveryCommands } from './deliveries.ts';
 import { addErasuresCommand } from './erasures.ts';
 import { addEventCommands } from './events.ts';
@@ -39,6 +40,7 @@ export const commandModules: readonly CommandModule[] = [
   addErasuresCommand,
   addRequestCommand,
   addOpenCommand,
+  addConsoleCommand,
   addOrganizationCommands,
   addKeyCommands,
   addAuditCommand,

@@ -125,7 +125,7 @@ export interface components {
          * @description What was done.
          * @enum {string}
          */
-        AuditAction: "organization.created" | "organization.updated" | "organization.closed" | "api_key.created" | "api_key.updated" | "api_key.deleted" | "webhook.created" | "webhook.updated" | "webhook.secret_rotated" | "webhook.deleted" | "webhook.disabled" | "webhook.tested" | "webhook.replayed" | "webhook.paused" | "webhook.resumed" | "delivery.retried" | "event.read" | "sending.paused" | "sending.resumed" | "erasure.requested" | "replay.canceled";
+        AuditAction: "organization.created" | "organization.updated" | "organization.closed" | "api_key.created" | "api_key.updated" | "api_key.deleted" | "webhook.created" | "webhook.updated" | "webhook.secret_rotated" | "webhook.deleted" | "webhook.disabled" | "webhook.tested" | "webhook.replayed" | "webhook.paused" | "webhook.resumed" | "delivery.retried" | "event.read" | "sending.paused" | "sending.resumed" | "erasure.requested" | "replay.canceled" | "console_session.created" | "console_session.entered" | "console_session.link_reused" | "console_session.ended";
         /** @description A change of an organization, a key, a webhook, a delivery or the sending of deliveries, an erasure, a replay that was canceled, or an operator who read an event: what, by whom, and when. */
         AuditEntry: {
             /** @description Id of the audit entry. */
@@ -135,7 +135,7 @@ export interface components {
              * @constant
              */
             object: "audit_entry";
-            /** @description `key_…` for a request to `/v1`, `internal` for one to the internal listener, `webhook-worker` for a worker. */
+            /** @description `key_…` for a request to `/v1`, `ses_…` for one of a console session, `internal` for one to the internal listener, `webhook-worker` for a worker. */
             actor: string;
             /** @description What was done, such as `webhook.updated`. */
             action: components["schemas"]["AuditAction"];
@@ -143,7 +143,7 @@ export interface components {
              * @description The kind of the object that changed or was read.
              * @enum {string}
              */
-            object_type: "organization" | "api_key" | "webhook" | "delivery" | "event" | "sending" | "erasure" | "replay";
+            object_type: "organization" | "api_key" | "webhook" | "delivery" | "event" | "sending" | "erasure" | "replay" | "console_session";
             /** @description Id of the object that changed or was read. Null: all sending was paused or resumed. */
             object_id: (string) | null;
             /** @description Id of the organization. Null: the change concerns all organizations. */
@@ -192,6 +192,111 @@ export interface components {
              */
             erase_after?: number;
         };
+        /** @description The right of a person to use the console for a while. */
+        ConsoleSession: {
+            /** @description Id of the console session. */
+            id: string;
+            /**
+             * @description Always `console_session`.
+             * @constant
+             */
+            object: "console_session";
+            /** @description Id of the organization. */
+            organization_id: string;
+            /**
+             * Format: date-time
+             * @description When the link stops working.
+             */
+            link_expires_at: string;
+            /**
+             * Format: date-time
+             * @description When the session ends.
+             */
+            expires_at: string;
+            /** @description What the session may do. */
+            scopes: ("me:read" | "consultations:read" | "consultations:write" | "batches:read" | "batches:write" | "panels:read" | "usage:read" | "webhooks:read" | "webhooks:write" | "automations:read" | "automations:write" | "automations:trigger" | "chat.completions" | "scim:read" | "scim:write" | "*" | "keys:read" | "keys:write")[];
+            /** @description The page that opens first. */
+            path: string;
+            /** @description Whether the session shows bodies of events and answers. */
+            show_bodies: boolean;
+            /** @description Who uses the session, for people. */
+            label: string | null;
+            /** @description Addresses and CIDRs that the session may be used from; null: those of its key, or any. */
+            ip_allowlist: string[] | null;
+            /**
+             * Format: date-time
+             * @description When the link was made.
+             */
+            created_at: string;
+            /**
+             * @description `open`: the link was not used yet.
+             * @enum {string}
+             */
+            state: "open" | "entered" | "ended";
+            /**
+             * Format: date-time
+             * @description When the link was used; null: not yet.
+             */
+            entered_at: string | null;
+            /**
+             * Format: date-time
+             * @description When the session ended; null: it has not ended.
+             */
+            ended_at: string | null;
+        };
+        /** @description A page of a list. */
+        ConsoleSessionList: {
+            /**
+             * @description Always `list`.
+             * @constant
+             */
+            object: "list";
+            /** @description The items of this page. */
+            data: components["schemas"]["ConsoleSession"][];
+            /** @description Whether there are more items behind this page. */
+            has_more: boolean;
+            /** @description `cursor` of the next page; null when there is none. */
+            next_cursor: string | null;
+        };
+        /** @description A new console session, with its link. */
+        ConsoleSessionWithUrl: {
+            /** @description Id of the console session. */
+            id: string;
+            /**
+             * @description Always `console_session`.
+             * @constant
+             */
+            object: "console_session";
+            /** @description Id of the organization. */
+            organization_id: string;
+            /**
+             * Format: date-time
+             * @description When the link stops working.
+             */
+            link_expires_at: string;
+            /**
+             * Format: date-time
+             * @description When the session ends.
+             */
+            expires_at: string;
+            /** @description What the session may do. */
+            scopes: ("me:read" | "consultations:read" | "consultations:write" | "batches:read" | "batches:write" | "panels:read" | "usage:read" | "webhooks:read" | "webhooks:write" | "automations:read" | "automations:write" | "automations:trigger" | "chat.completions" | "scim:read" | "scim:write" | "*" | "keys:read" | "keys:write")[];
+            /** @description The page that opens first. */
+            path: string;
+            /** @description Whether the session shows bodies of events and answers. */
+            show_bodies: boolean;
+            /** @description Who uses the session, for people. */
+            label: string | null;
+            /** @description Addresses and CIDRs that the session may be used from; null: those of its key, or any. */
+            ip_allowlist: string[] | null;
+            /**
+             * Format: date-time
+             * @description When the link was made.
+             */
+            created_at: string;
+            /** @description The link. It works once; only this answer shows it. */
+            url: string;
+        };
         CreateApiKey: {
             /** @description A name for people. */
             name: string;
@@ -209,6 +314,31 @@ export interface components {
              * @description When the key stops being valid; null: never.
              */
             expires_at?: string | null;
+        };
+        CreateConsoleSession: {
+            /** @description What the session may do. */
+            scopes?: ("me:read" | "consultations:read" | "consultations:write" | "batches:read" | "batches:write" | "panels:read" | "usage:read" | "webhooks:read" | "webhooks:write" | "automations:read" | "automations:write" | "automations:trigger" | "chat.completions" | "scim:read" | "scim:write" | "*" | "keys:read" | "keys:write")[];
+            /** @description The page that opens first, below `/console/{organization}`. */
+            path?: string;
+            /**
+             * @description How long the session lasts, in seconds.
+             * @default 3600
+             */
+            expires_in?: number;
+            /**
+             * @description How long the link may be used, in seconds.
+             * @default 120
+             */
+            link_expires_in?: number;
+            /**
+             * @description Whether the session shows bodies of events and answers.
+             * @default true
+             */
+            show_bodies?: boolean;
+            /** @description Who will use the session, for people. */
+            label?: string;
+            /** @description Addresses and CIDRs that the session may be used from. Default: the allowlist of the key. */
+            ip_allowlist?: string[];
         };
         /** @description What to erase: exactly one of `subject`, `event_ids`, `before` and `all`. */
         CreateErasure: {
@@ -757,7 +887,7 @@ export interface components {
          * @description What went wrong, for programs.
          * @enum {string}
          */
-        ErrorCode: "unauthorized" | "ip_not_allowed" | "plan_no_api_access" | "forbidden_scope" | "rate_limited" | "invalid_json" | "validation_failed" | "invalid_cursor" | "url_not_allowed" | "malformed_request" | "not_found" | "method_not_allowed" | "conflict" | "limit_reached" | "idempotency_in_progress" | "event_expired" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "request_timeout" | "upstream_unavailable" | "upstream_timeout" | "internal_error" | "service_unavailable";
+        ErrorCode: "unauthorized" | "ip_not_allowed" | "plan_no_api_access" | "forbidden_scope" | "forbidden_origin" | "bodies_hidden" | "rate_limited" | "invalid_json" | "validation_failed" | "invalid_cursor" | "url_not_allowed" | "malformed_request" | "not_found" | "method_not_allowed" | "conflict" | "limit_reached" | "idempotency_in_progress" | "event_expired" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "request_timeout" | "upstream_unavailable" | "upstream_timeout" | "internal_error" | "service_unavailable";
         /** @description One problem of a request: its place and its cause. */
         ErrorDetail: {
             /**

@@ -1,6 +1,22 @@
 // Made from docs/openapi.json by `npm run openapi`. Not to be changed by hand.
 
 export interface paths {
+    "/v1/console-sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listConsoleSessions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/erasures": {
         parameters: {
             query?: never;
@@ -370,6 +386,111 @@ export interface components {
             /** @description True in tests. Other events lack this field. */
             test?: boolean;
         };
+        /** @description The right of a person to use the console for a while. */
+        ConsoleSession: {
+            /** @description Id of the console session. */
+            id: string;
+            /**
+             * @description Always `console_session`.
+             * @constant
+             */
+            object: "console_session";
+            /** @description Id of the organization. */
+            organization_id: string;
+            /**
+             * Format: date-time
+             * @description When the link stops working.
+             */
+            link_expires_at: string;
+            /**
+             * Format: date-time
+             * @description When the session ends.
+             */
+            expires_at: string;
+            /** @description What the session may do. */
+            scopes: ("me:read" | "consultations:read" | "consultations:write" | "batches:read" | "batches:write" | "panels:read" | "usage:read" | "webhooks:read" | "webhooks:write" | "automations:read" | "automations:write" | "automations:trigger" | "chat.completions" | "scim:read" | "scim:write" | "*" | "keys:read" | "keys:write")[];
+            /** @description The page that opens first. */
+            path: string;
+            /** @description Whether the session shows bodies of events and answers. */
+            show_bodies: boolean;
+            /** @description Who uses the session, for people. */
+            label: string | null;
+            /** @description Addresses and CIDRs that the session may be used from; null: those of its key, or any. */
+            ip_allowlist: string[] | null;
+            /**
+             * Format: date-time
+             * @description When the link was made.
+             */
+            created_at: string;
+            /**
+             * @description `open`: the link was not used yet.
+             * @enum {string}
+             */
+            state: "open" | "entered" | "ended";
+            /**
+             * Format: date-time
+             * @description When the link was used; null: not yet.
+             */
+            entered_at: string | null;
+            /**
+             * Format: date-time
+             * @description When the session ended; null: it has not ended.
+             */
+            ended_at: string | null;
+        };
+        /** @description A page of a list. */
+        ConsoleSessionList: {
+            /**
+             * @description Always `list`.
+             * @constant
+             */
+            object: "list";
+            /** @description The items of this page. */
+            data: components["schemas"]["ConsoleSession"][];
+            /** @description Whether there are more items behind this page. */
+            has_more: boolean;
+            /** @description `cursor` of the next page; null when there is none. */
+            next_cursor: string | null;
+        };
+        /** @description A new console session, with its link. */
+        ConsoleSessionWithUrl: {
+            /** @description Id of the console session. */
+            id: string;
+            /**
+             * @description Always `console_session`.
+             * @constant
+             */
+            object: "console_session";
+            /** @description Id of the organization. */
+            organization_id: string;
+            /**
+             * Format: date-time
+             * @description When the link stops working.
+             */
+            link_expires_at: string;
+            /**
+             * Format: date-time
+             * @description When the session ends.
+             */
+            expires_at: string;
+            /** @description What the session may do. */
+            scopes: ("me:read" | "consultations:read" | "consultations:write" | "batches:read" | "batches:write" | "panels:read" | "usage:read" | "webhooks:read" | "webhooks:write" | "automations:read" | "automations:write" | "automations:trigger" | "chat.completions" | "scim:read" | "scim:write" | "*" | "keys:read" | "keys:write")[];
+            /** @description The page that opens first. */
+            path: string;
+            /** @description Whether the session shows bodies of events and answers. */
+            show_bodies: boolean;
+            /** @description Who uses the session, for people. */
+            label: string | null;
+            /** @description Addresses and CIDRs that the session may be used from; null: those of its key, or any. */
+            ip_allowlist: string[] | null;
+            /**
+             * Format: date-time
+             * @description When the link was made.
+             */
+            created_at: string;
+            /** @description The link. It works once; only this answer shows it. */
+            url: string;
+        };
         /** @description A consultation finished successfully. */
         ConsultationCompletedEvent: {
             /** @description Id of the event. */
@@ -421,6 +542,31 @@ export interface components {
             };
             /** @description True in tests. Other events lack this field. */
             test?: boolean;
+        };
+        CreateConsoleSession: {
+            /** @description What the session may do. */
+            scopes?: ("me:read" | "consultations:read" | "consultations:write" | "batches:read" | "batches:write" | "panels:read" | "usage:read" | "webhooks:read" | "webhooks:write" | "automations:read" | "automations:write" | "automations:trigger" | "chat.completions" | "scim:read" | "scim:write" | "*" | "keys:read" | "keys:write")[];
+            /** @description The page that opens first, below `/console/{organization}`. */
+            path?: string;
+            /**
+             * @description How long the session lasts, in seconds.
+             * @default 3600
+             */
+            expires_in?: number;
+            /**
+             * @description How long the link may be used, in seconds.
+             * @default 120
+             */
+            link_expires_in?: number;
+            /**
+             * @description Whether the session shows bodies of events and answers.
+             * @default true
+             */
+            show_bodies?: boolean;
+            /** @description Who will use the session, for people. */
+            label?: string;
+            /** @description Addresses and CIDRs that the session may be used from. Default: the allowlist of the key. */
+            ip_allowlist?: string[];
         };
         CreateWebhook: {
             /** @description Where deliveries are sent: https, a public host, no credentials, no fragment, port 443 or 1024 to 65535, at most 2,048 characters. */
@@ -689,7 +835,7 @@ export interface components {
          * @description What went wrong, for programs.
          * @enum {string}
          */
-        ErrorCode: "unauthorized" | "ip_not_allowed" | "plan_no_api_access" | "forbidden_scope" | "rate_limited" | "invalid_json" | "validation_failed" | "invalid_cursor" | "url_not_allowed" | "malformed_request" | "not_found" | "method_not_allowed" | "conflict" | "limit_reached" | "idempotency_in_progress" | "event_expired" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "request_timeout" | "upstream_unavailable" | "upstream_timeout" | "internal_error" | "service_unavailable";
+        ErrorCode: "unauthorized" | "ip_not_allowed" | "plan_no_api_access" | "forbidden_scope" | "forbidden_origin" | "bodies_hidden" | "rate_limited" | "invalid_json" | "validation_failed" | "invalid_cursor" | "url_not_allowed" | "malformed_request" | "not_found" | "method_not_allowed" | "conflict" | "limit_reached" | "idempotency_in_progress" | "event_expired" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "request_timeout" | "upstream_unavailable" | "upstream_timeout" | "internal_error" | "service_unavailable";
         /** @description One problem of a request: its place and its cause. */
         ErrorDetail: {
             /**
@@ -1877,6 +2023,21 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    listConsoleSessions: {
+        parameters: {
+            query?: {
+                /** @description How many items the page has at most. */
+                limit?: number;
+                /** @description `next_cursor` of the page before, with the same filters. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: never;
+    };
     listOwnErasures: {
         parameters: {
             query?: {

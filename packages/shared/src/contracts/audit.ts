@@ -12,6 +12,7 @@ export const auditObjectPrefixes = {
   sending: 'org',
   erasure: 'ers',
   replay: 'rpl',
+  console_session: 'ses',
 } as const satisfies Record<string, IdPrefix>;
 export type AuditObjectType = keyof typeof auditObjectPrefixes;
 
@@ -41,6 +42,10 @@ export const auditActions = [
   'sending.resumed',
   'erasure.requested',
   'replay.canceled',
+  'console_session.created',
+  'console_session.entered',
+  'console_session.link_reused',
+  'console_session.ended',
 ] as const satisfies `${AuditObjectType}.${string}`[];
 export type AuditAction = (typeof auditActions)[number];
 
@@ -50,7 +55,7 @@ export function auditObjectType(action: AuditAction): AuditObjectType {
 
 const objectIdSchema = z.union(
   [...new Set(Object.values(auditObjectPrefixes))].map((prefix) => publicIdSchema(prefix)),
-  'must be the id of an organization, a key, a webhook, a delivery, an event, an erasure or a replay',
+  'must be the id of an organization, a key, a webhook, a delivery, an event, an erasure, a replay or a console session',
 );
 
 const auditActionSchema = z.enum(auditActions).meta({
@@ -59,16 +64,21 @@ const auditActionSchema = z.enum(auditActions).meta({
   examples: ['webhook.updated'],
 });
 
+const ownAuditQueryShape = {
+  ...pageQueryShape,
+  object_id: objectIdSchema.optional(),
+  action: auditActionSchema.optional(),
+  ...periodShape,
+};
+
 export const listAuditQuerySchema = forwardPeriod(
-  z.strictObject({
-    ...pageQueryShape,
-    organization_id: publicIdSchema('org').optional(),
-    object_id: objectIdSchema.optional(),
-    action: auditActionSchema.optional(),
-    ...periodShape,
-  }),
+  z.strictObject({ ...ownAuditQueryShape, organization_id: publicIdSchema('org').optional() }),
 );
 export type ListAuditQuery = z.infer<typeof listAuditQuerySchema>;
+
+/** The entries of one organization, in the console. */
+export const listOwnAuditQuerySchema = forwardPeriod(z.strictObject(ownAuditQueryShape));
+export type ListOwnAuditQuery = z.infer<typeof listOwnAuditQuerySchema>;
 
 const auditValueSchema = z.union([z.string(), z.number(), z.boolean(), z.null(), z.array(z.string())]);
 
@@ -89,7 +99,7 @@ export const auditEntrySchema = z
     actor: z
       .string()
       .describe(
-        '`key_…` for a request to `/v1`, `internal` for one to the internal listener, `webhook-worker` for a worker.',
+        '`key_…` for a request to `/v1`, `ses_…` for one of a console session, `internal` for one to the internal listener, `webhook-worker` for a worker.',
       ),
     action: auditActionSchema.describe('What was done, such as `webhook.updated`.'),
     object_type: z

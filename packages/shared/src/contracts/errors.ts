@@ -21,6 +21,8 @@ export const errorCatalogue = {
     ip_not_allowed: 'This API key may not be used from this address.',
     plan_no_api_access: "The organization's plan has no API access.",
     forbidden_scope: 'This API key lacks the scope that the endpoint requires.',
+    forbidden_origin: 'This request does not come from a page of the console.',
+    bodies_hidden: 'This session does not show the bodies of events.',
   }),
   ...errorsOf(429, 'rate_limit_error', { rate_limited: 'Too many requests. Try again later.' }),
   ...errorsOf(400, 'invalid_request_error', {

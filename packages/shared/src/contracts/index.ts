@@ -2,6 +2,7 @@ export * from './api-keys.ts';
 export * from './areas.ts';
 export * from './attempt-hints.ts';
 export * from './audit.ts';
+export * from './console-sessions.ts';
 export * from './database-reports.ts';
 export * from './deliveries.ts';
 export * from './delivery-policy.ts';

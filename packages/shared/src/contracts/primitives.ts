@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { isStorableText } from './json.ts';
 
 /** Every public id is its prefix, `_`, and 26 characters of lowercase Crockford base32 (TypeID layout). */
-export const idPrefixes = ['org', 'key', 'whk', 'evt', 'dlv', 'att', 'aud', 'ers', 'rpl', 'req'] as const;
+export const idPrefixes = ['org', 'key', 'whk', 'evt', 'dlv', 'att', 'aud', 'ers', 'rpl', 'ses', 'req'] as const;
 export type IdPrefix = (typeof idPrefixes)[number];
 
 const idDescriptions: Readonly<Record<IdPrefix, string>> = {
@@ -15,6 +15,7 @@ const idDescriptions: Readonly<Record<IdPrefix, string>> = {
   aud: 'Id of the audit entry.',
   ers: 'Id of the erasure.',
   rpl: 'Id of the replay.',
+  ses: 'Id of the console session.',
   req: 'Id of the request.',
 };
 

@@ -24,6 +24,14 @@ export type Scope = keyof typeof scopeDescriptions;
 /** A scope that a route may require: every scope except `*`. */
 export type RequiredScope = Exclude<Scope, '*'>;
 
+/** Scopes of console sessions alone. `*` does not contain them, and no API key holds them. */
+export const keyScopeNames = ['keys:read', 'keys:write'] as const;
+type KeyScope = (typeof keyScopeNames)[number];
+export type ConsoleScope = Scope | KeyScope;
+
+/** What a route may require of a key, or of a console session. */
+export type RouteScope = Exclude<ConsoleScope, '*'>;
+
 export const scopeNames = Object.keys(scopeDescriptions) as Scope[];
 
 export const scopeSchema = z.enum(scopeNames as [Scope, ...Scope[]]).meta({

@@ -26,6 +26,29 @@ export interface OrganizationsTable {
   created_at: CreatedAt;
 }
 
+interface ConsoleSessionsTable {
+  id: Uuid;
+  organization_id: Uuid;
+  /** The key that minted the link; null if the owner's service did. */
+  key_id: Uuid | null;
+  scopes: string[];
+  path: string;
+  show_bodies: boolean;
+  label: string | null;
+  ip_allowlist: string[] | null;
+  /** SHA-256 of the link's token. */
+  link_hash: Buffer;
+  link_expires_at: Date;
+  /** When somebody tried to use the link again. */
+  link_reused_at: Generated<Date | null>;
+  /** SHA-256 of the organization's id and the cookie; null until the link is used. */
+  cookie_hash: Generated<Buffer | null>;
+  entered_at: Generated<Date | null>;
+  ended_at: Generated<Date | null>;
+  expires_at: Date;
+  created_at: CreatedAt;
+}
+
 export interface ApiKeysTable {
   id: Uuid;
   organization_id: Uuid;
@@ -415,6 +438,7 @@ export interface ErasureExportTable {
 export interface Schema {
   organizations: OrganizationsTable;
   api_keys: ApiKeysTable;
+  console_sessions: ConsoleSessionsTable;
   webhooks: WebhooksTable;
   webhook_versions: WebhookVersionsTable;
   webhook_health: WebhookHealthTable;

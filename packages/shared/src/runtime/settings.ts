@@ -91,6 +91,10 @@ export function commaList(text: string): string[] {
 
 /** All settings of the product. A process needs them to ignore another process's settings without a warning. */
 export const settingNames = [
+  'CONSOLE_PUBLIC_URL',
+  'CONSOLE_SIGN_IN_URL',
+  'CONSOLE_BRAND_FILE',
+  'CONSOLE_RATE_LIMIT',
   'DATABASE_URL',
   'DATABASE_DIRECT_URL',
   'DATABASE_PREPARED_STATEMENTS',

@@ -125,7 +125,7 @@ function createKey(transact: Transact, organizationId: Uuid, input: CreateApiKey
 }
 
 /** Removes duplicate ranges. Null means no restriction. */
-function canonicalAllowlist<None extends null | undefined>(
+export function canonicalAllowlist<None extends null | undefined>(
   entries: readonly string[] | None,
 ): string[] | None | Problem {
   if (!entries) return entries;

@@ -3,9 +3,10 @@ import {
   type AuditObjectType,
   auditObjectPrefixes,
   type ListAuditQuery,
+  type ListOwnAuditQuery,
 } from '@enterprise-api/shared/contracts';
 import type { Row } from '@enterprise-api/shared/ledger';
-import { fromPublicId, toPublicId } from '@enterprise-api/shared/runtime';
+import { fromPublicId, toPublicId, type Uuid } from '@enterprise-api/shared/runtime';
 import { type Cursors, type PageQuestion, paginate } from '../pagination/paging.ts';
 import type { HistoryReads } from '../replica/history-reads.ts';
 import { type AuditFilter, listAuditEntries } from './queries.ts';
@@ -19,6 +20,21 @@ export function createAuditService({ history, cursors }: { history: HistoryReads
       const scope = { list: 'audit', organizationId: null, filters };
       const ask = (page: PageQuestion) => history((from) => listAuditEntries(from, page, filter));
       return paginate(cursors, { cursor, limit }, scope, ask, present);
+    },
+
+    /** What a customer may see of its own organization: the owner's staff is `operator`. */
+    listOwn: (
+      organizationId: Uuid,
+      objectTypes: readonly AuditObjectType[],
+      { cursor, limit, ...filters }: ListOwnAuditQuery,
+    ) => {
+      const filter = { ...toFilter(filters), organizationId, objectTypes };
+      const scope = { list: 'own audit', organizationId, filters: { ...filters, objectTypes } };
+      const ask = (page: PageQuestion) => history((from) => listAuditEntries(from, page, filter));
+      return paginate(cursors, { cursor, limit }, scope, ask, (row) => {
+        const entry = present(row);
+        return entry.actor === 'internal' ? { ...entry, actor: 'operator', on_behalf_of: null } : entry;
+      });
     },
   };
 }

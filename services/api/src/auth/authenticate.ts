@@ -28,20 +28,29 @@ interface PresentedKey {
 
 export interface AuthenticatorOptions {
   cache: Pick<KeyCache, 'peek' | 'load'>;
-  /** Per address. */
-  failuresPerMinute: number;
+  failures: FailureLimit;
   clock: Clock;
+  /** Reads the credential that keys, or sessions of the console, present; null if there is none. */
+  credentialOf?: (presented: readonly string[] | undefined) => string | null;
+  /** Whether the credentials are those of sessions. */
+  forSessions?: boolean;
 }
 
-export function createAuthenticator({ cache, failuresPerMinute, clock }: AuthenticatorOptions): Authenticator {
-  const failures = createFailureLimit(failuresPerMinute, clock);
+const keyOf = (authorization: readonly string[] | undefined): string | null => {
+  const token = bearerToken(authorization);
+  return token !== null && isWellFormedKey(token) ? token : null;
+};
+
+export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
+  const { cache, failures, clock, credentialOf = keyOf, forSessions = false } = options;
   const successes = createRecentSuccesses(clock);
   const refuse = ({ bucket, isRepeat }: PresentedKey, headers: Record<string, string>): Problem => {
     const waitSeconds = isRepeat ? failures.exceeded(bucket) : failures.count(bucket);
-    return waitSeconds === null ? problem('unauthorized', { headers }) : tooManyFailures(waitSeconds);
+    if (waitSeconds !== null) return tooManyFailures(waitSeconds);
+    return forSessions ? sessionEnded : problem('unauthorized', { headers });
   };
   const acceptOrRefuse = (key: StoredKey | null, digest: string, presented: PresentedKey): StoredKey | Problem => {
-    if (key !== null && isInForce(key, digest, clock.now())) {
+    if (key !== null && forSessions === (key.session !== undefined) && isInForce(key, digest, clock.now())) {
       successes.note(presented.bucket, digest);
       return key;
     }
@@ -51,8 +60,8 @@ export function createAuthenticator({ cache, failuresPerMinute, clock }: Authent
   return {
     authenticate: (presented) => {
       const { authorization, bucket, readOnly } = presented;
-      const token = bearerToken(authorization);
-      if (token === null || !isWellFormedKey(token)) {
+      const token = credentialOf(authorization);
+      if (token === null) {
         return refuse(presented, authorization === undefined ? challenges.missing : challenges.invalid);
       }
       const digest = hash('sha256', token, 'hex');
@@ -75,10 +84,17 @@ export function hasExpired({ expiresAt }: StoredKey, nowMs: number): boolean {
   return expiresAt !== null && expiresAt.getTime() <= nowMs;
 }
 
-function tooManyFailures(retryAfterSeconds: number): Problem {
+/** One answer for a session, or a link to one, that is missing, unknown, used or ended. */
+export const sessionEnded = problem('unauthorized', {
+  message: 'The console session is missing, unknown, used or ended.',
+});
+
+export function tooManyFailures(retryAfterSeconds: number): Problem {
   const message = 'Too many failed authentications from this address. Try again later.';
   return problem('rate_limited', { message, retryAfterSeconds });
 }
+
+export type FailureLimit = ReturnType<typeof createFailureLimit>;
 
 /**
  * Counts failed authentications per address, in memory, so that the limit holds while database and Redis are

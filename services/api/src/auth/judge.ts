@@ -1,4 +1,4 @@
-import { hasApiAccess, type RequiredScope } from '@enterprise-api/shared/contracts';
+import { hasApiAccess, type Plan, type RouteScope } from '@enterprise-api/shared/contracts';
 import type { Clock, Uuid } from '@enterprise-api/shared/runtime';
 import { cidrContains } from '@enterprise-api/shared/security';
 import type { WithDatabaseCheck } from '../core/database-health.ts';
@@ -21,7 +21,7 @@ interface JudgedRequest {
   readonly method: string;
   readonly authorization: readonly string[] | undefined;
   /** The scope that the key needs; null for an unknown path or method. */
-  readonly scope: RequiredScope | null;
+  readonly scope: RouteScope | null;
   /** True if any valid key is enough. Nothing after 401 is then checked or counted. */
   readonly acceptsAnyKey: boolean;
   readonly userAgent: string | undefined;
@@ -43,6 +43,8 @@ export type Judge = (request: JudgedRequest) => Promise<Principal | Problem>;
 export interface JudgeOptions {
   authenticator: Authenticator;
   rateLimiter: RateLimiter;
+  /** Whether the plan allows the request. */
+  hasAccess: (plan: Plan, operation: { method: string; scope: RouteScope | null }) => boolean;
   clock: Clock;
   /** Called after the address and the plan were accepted. */
   onKeyUsed: (keyId: Uuid, origin: Origin) => void;
@@ -54,7 +56,7 @@ export interface JudgeOptions {
 
 /** The only implementation of {@link Judge}. The API's own routes, the areas and forward authentication share it. */
 export function createJudge(options: JudgeOptions): Judge {
-  const { authenticator, rateLimiter, clock } = options;
+  const { authenticator, rateLimiter, hasAccess, clock } = options;
   return async ({ method, authorization, scope, acceptsAnyKey, userAgent, isRepeat = false, caller, headers }) => {
     const { address } = caller;
     const readOnly = method === 'GET' || method === 'HEAD';
@@ -69,7 +71,7 @@ export function createJudge(options: JudgeOptions): Judge {
       if (!isRepeat) options.onOutsideAllowlist(key.id, key.ipAllowlist ?? [], address);
     }
     const { id, plan } = key.organization;
-    if (!hasApiAccess(plan)) return problem('plan_no_api_access');
+    if (!hasAccess(plan, { method, scope })) return problem('plan_no_api_access');
     const decision = await (isRepeat ? rateLimiter.peek(id, plan) : rateLimiter.consume(id, plan));
     if (!isRepeat) {
       options.onKeyUsed(key.id, { address, userAgent });
@@ -92,10 +94,10 @@ export function stillGrants(key: StoredKey | null, { address, scope, nowMs }: Gr
 
 export interface GrantedUse {
   readonly address: string;
-  readonly scope: RequiredScope;
+  readonly scope: RouteScope;
   readonly nowMs: number;
 }
 
-function isListed(key: StoredKey, address: string): boolean {
+export function isListed(key: StoredKey, address: string): boolean {
   return key.ipAllowlist === null || key.ipAllowlist.some((cidr) => cidrContains(cidr, address));
 }

@@ -65,10 +65,10 @@ export class KeyCache {
   }
 
   readonly onChange = (change: Change): void => {
-    if (change.kind !== 'api_key' && change.kind !== 'organization') return;
+    if (!kindsOfKeys.has(change.kind)) return;
     for (const lookUp of this.#lookUps.values()) lookUp.changedIds.add(change.id);
     for (const [hash, { key }] of this.#entries) {
-      if (key === null || key.id === change.id || key.organization.id === change.id) this.#entries.delete(hash);
+      if (key === null || idsOf(key).includes(change.id)) this.#entries.delete(hash);
     }
   };
 
@@ -102,5 +102,12 @@ export class KeyCache {
 
 function isOvertaken({ changesLost, changedIds }: LookUp, key: StoredKey | null): boolean {
   if (changesLost || key === null) return changesLost || changedIds.size > 0;
-  return changedIds.has(key.id) || changedIds.has(key.organization.id);
+  return idsOf(key).some((id) => changedIds.has(id));
+}
+
+const kindsOfKeys: ReadonlySet<Change['kind']> = new Set(['api_key', 'organization', 'console_session']);
+
+/** The objects whose change makes the cached key outdated. */
+function idsOf({ id, organization, session }: StoredKey): Uuid[] {
+  return [id, organization.id, ...(session?.keyId ? [session.keyId] : [])];
 }

@@ -1,13 +1,15 @@
+import { hasApiAccess } from '@enterprise-api/shared/contracts';
 import type { Database } from '@enterprise-api/shared/ledger';
 import { createLimitedWarning, createLoop } from '@enterprise-api/shared/runtime';
 import type { WithDatabaseCheck } from '../core/database-health.ts';
 import type { Foundation } from '../core/foundation.ts';
-import { createAuthenticator } from './authenticate.ts';
+import { createAuthenticator, createFailureLimit } from './authenticate.ts';
+import { type ConsoleSettings, createConsoleJudge } from './console-judge.ts';
 import { createJudge } from './judge.ts';
 import { KeyCache } from './key-cache.ts';
 import { createLastUsed } from './last-used.ts';
 import { createOutsideUses, writeOutsideUsesEveryMs } from './outside-uses.ts';
-import { addOutsideUses, findKeyByHash, markKeysUsed } from './queries.ts';
+import { addOutsideUses, findKeyByHash, findSessionByHash, markKeysUsed } from './queries.ts';
 import {
   createRateLimiter,
   createRequestLimit,
@@ -25,13 +27,15 @@ export interface OpenJudgeOptions {
   onKeyLookup: () => void;
   onRateDecision: (decision: RateDecision) => void;
   onOutsideAllowlist: () => void;
+  console: ConsoleSettings | undefined;
 }
 
 export async function openJudge({ log, clock, closers }: Foundation, options: OpenJudgeOptions) {
   const { db, withDatabaseCheck, onRateDecision, redisUrl } = options;
-  const find = (hash: Buffer) => {
+  const find = async (hash: Buffer) => {
     options.onKeyLookup();
-    return findKeyByHash(db, hash);
+    const key = await findKeyByHash(db, hash);
+    return key ?? (options.console === undefined ? null : await findSessionByHash(db, hash));
   };
   const cache = new KeyCache({ find, clock });
   const onError = createLimitedWarning(log, 'Redis unavailable; rate limits are counted per process');
@@ -50,8 +54,10 @@ export async function openJudge({ log, clock, closers }: Foundation, options: Op
   });
   closers.add('requests from outside of allowlists', () => outsideLoop.stop().then(outsideUses.flush));
   outsideLoop.start();
+  const failures = createFailureLimit(options.authFailuresPerMinute, clock);
   const judge = createJudge({
-    authenticator: createAuthenticator({ cache, failuresPerMinute: options.authFailuresPerMinute, clock }),
+    authenticator: createAuthenticator({ cache, failures, clock }),
+    hasAccess: hasApiAccess,
     rateLimiter: createRateLimiter({ limits: options.rateLimits, redis, clock, onError }),
     clock,
     onKeyUsed: lastUsed.note,
@@ -62,6 +68,10 @@ export async function openJudge({ log, clock, closers }: Foundation, options: Op
     onRateDecision,
     withDatabaseCheck,
   });
-  const signatureCheckLimit = createRequestLimit('signature-checks', 30, { redis, clock, onError });
-  return { judge, keyCache: cache, redis, signatureCheckLimit };
+  const limited = { redis, clock, onError };
+  const consoleJudge =
+    options.console &&
+    createConsoleJudge({ cache, failures, withDatabaseCheck, limit: options.console.rateLimit, ...limited });
+  const signatureCheckLimit = createRequestLimit('signature-checks', 30, limited);
+  return { judge, consoleJudge, failures, keyCache: cache, redis, signatureCheckLimit };
 }

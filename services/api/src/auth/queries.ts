@@ -1,7 +1,8 @@
-import { outsideAddressesShown, type Plan, type Scope } from '@enterprise-api/shared/contracts';
+import { type ConsoleScope, outsideAddressesShown, type Plan, type Scope } from '@enterprise-api/shared/contracts';
 import type { Database } from '@enterprise-api/shared/ledger';
 import type { Uuid } from '@enterprise-api/shared/runtime';
 import { sql } from 'kysely';
+import { hasScope } from './scopes.ts';
 
 export interface StoredKey {
   id: Uuid;
@@ -15,6 +16,16 @@ export interface StoredKey {
   expiresAt: Date | null;
   lastUsedAt: Date | null;
   organization: { id: Uuid; name: string; plan: Plan; bodyRetentionSeconds: number | null };
+  /** Only for a session of the console, which has the rights of a key. `id` is then the session's. */
+  session?: StoredSession;
+}
+
+interface StoredSession {
+  /** Null if the owner's service minted the link. */
+  keyId: Uuid | null;
+  label: string | null;
+  showBodies: boolean;
+  linkReusedAt: Date | null;
 }
 
 /** Finds a key of an active organization by its SHA-256. Only this query takes no organization, because the key's row names it. */
@@ -107,4 +118,66 @@ export async function addOutsideUses(db: Database, uses: readonly OutsideUses[])
         select address from unnest(used.addresses || k.outside_addresses) with ordinality as listed(address, place)
         group by address order by min(place) limit ${outsideAddressesShown})
     from used where k.id = used.id`.execute(db);
+}
+
+/**
+ * Finds a live session of the console by the SHA-256 of its cookie or link. It ends with its key, and has no scope that its key
+ * has lost.
+ */
+export async function findSessionByHash(
+  db: Database,
+  credentialHash: Buffer,
+  of: 'cookie_hash' | 'link_hash' = 'cookie_hash',
+): Promise<StoredKey | null> {
+  const row = await db
+    .selectFrom('console_sessions as s')
+    .innerJoin('organizations as o', 'o.id', 's.organization_id')
+    .leftJoin('api_keys as k', 'k.id', 's.key_id')
+    .selectAll('s')
+    .select([
+      'o.name',
+      'o.plan',
+      'o.body_retention_seconds',
+      'k.scopes as key_scopes',
+      'k.expires_at as key_expires_at',
+    ])
+    .select(['k.ip_allowlist as key_allowlist', 'k.ip_allowlist_mode as key_mode'])
+    .where(`s.${of}`, '=', credentialHash)
+    .where('s.ended_at', 'is', null)
+    .where('k.revoked_at', 'is', null)
+    .where('o.state', '=', 'active')
+    .executeTakeFirst();
+  if (row === undefined) return null;
+  const ends = [row.expires_at, row.key_expires_at].filter((time) => time !== null);
+  return {
+    id: row.id,
+    hash: credentialHash,
+    name: '',
+    publicId: '',
+    scopes: scopesWithin(row.scopes as ConsoleScope[], row.key_scopes as Scope[] | null) as Scope[],
+    ipAllowlist: row.ip_allowlist ?? (row.key_mode === 'report' ? null : row.key_allowlist),
+    ipAllowlistMode: 'enforce',
+    createdAt: row.created_at,
+    expiresAt: new Date(Math.min(...ends.map(Number))),
+    lastUsedAt: null,
+    organization: {
+      id: row.organization_id,
+      name: row.name,
+      plan: row.plan,
+      bodyRetentionSeconds: row.body_retention_seconds,
+    },
+    session: {
+      keyId: row.key_id,
+      label: row.label,
+      showBodies: row.show_bodies,
+      linkReusedAt: row.link_reused_at,
+    },
+  };
+}
+
+/** The scopes that a session keeps while its key has `granted`; null: no key limits them. */
+function scopesWithin(scopes: readonly ConsoleScope[], granted: readonly Scope[] | null): ConsoleScope[] {
+  if (granted === null) return [...scopes];
+  if (scopes.includes('*')) return granted.includes('*') ? [...scopes] : [...granted];
+  return scopes.filter((scope) => scope !== '*' && hasScope(granted, scope));
 }

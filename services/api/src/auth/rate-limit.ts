@@ -15,9 +15,9 @@ export interface RateLimiter {
   /**
    * Counts one request of an organization. Never throws and never waits long: a broken limiter must not stop the API.
    */
-  consume(organizationId: Uuid, plan: ApiPlan): Promise<RateDecision>;
+  consume(organizationId: Uuid, plan: Plan): Promise<RateDecision>;
   /** Returns the state after the organization's latest request, without counting one. Never throws. */
-  peek(organizationId: Uuid, plan: ApiPlan): Promise<RateDecision>;
+  peek(organizationId: Uuid, plan: Plan): Promise<RateDecision>;
 }
 
 const rateWindowSeconds = 60;
@@ -67,7 +67,7 @@ export interface RateLimiterOptions {
 export function createRateLimiter({ limits, redis, clock, onError }: RateLimiterOptions): RateLimiter {
   const plans = planNames.filter((plan): plan is ApiPlan => plan !== 'starter');
   const limiterPairs = plans.map((plan) => [plan, createPair(limits[plan], redis)] as const);
-  const limiters = new Map<ApiPlan, LimiterPair>(limiterPairs);
+  const limiters = new Map<Plan, LimiterPair>(limiterPairs);
   const decide = createDecider(clock, onError);
   return {
     consume: (organizationId, plan) => decide(limiters.get(plan) as LimiterPair, countOne, organizationId),

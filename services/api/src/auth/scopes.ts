@@ -1,5 +1,7 @@
-import type { RequiredScope, Scope } from '@enterprise-api/shared/contracts';
+import { type ConsoleScope, keyScopeNames, type RouteScope } from '@enterprise-api/shared/contracts';
 
-export function hasScope(granted: readonly Scope[], required: RequiredScope): boolean {
-  return granted.includes(required) || granted.includes('*');
+/** `*` contains every scope but those of console sessions. */
+export function hasScope(granted: readonly ConsoleScope[], required: RouteScope): boolean {
+  const isOfKeys = keyScopeNames.some((scope) => scope === required);
+  return granted.includes(required) || (!isOfKeys && granted.includes('*'));
 }

@@ -10,7 +10,7 @@ import {
 } from '@enterprise-api/shared/contracts';
 import type { Database } from '@enterprise-api/shared/ledger';
 import { nilUuid, toPublicId, type Uuid, uuidTimeMs } from '@enterprise-api/shared/runtime';
-import { recordEventRead } from '../core/event-read.ts';
+import { recordEventReads } from '../core/event-read.ts';
 import type { Transact } from '../core/unit-of-work.ts';
 import { type Problem, problem } from '../http/problem.ts';
 import { type Cursors, type PageQuestion, type Position, paginate } from '../pagination/paging.ts';
@@ -76,7 +76,7 @@ export function createEventHistory({ db, history, cursors, horizon, limits }: Ev
       const row = await findEvent(db, organizationId, id, subscribableEventTypeNames);
       if (row === undefined) return problem('not_found');
       const receivers = await listReceivers(db, id);
-      await recordEventRead(transact, { eventId: id, organizationId });
+      await recordEventReads(transact, organizationId, [id]);
       return { ...presentEvent(row), webhooks: receivers.map(presentReceiver) };
     },
   };

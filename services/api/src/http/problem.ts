@@ -1,4 +1,4 @@
-import type { ErrorCode, ErrorDetail, RequiredScope } from '@enterprise-api/shared/contracts';
+import type { ErrorCode, ErrorDetail, RouteScope } from '@enterprise-api/shared/contracts';
 
 /** An expected failure. Services return it; `problemAnswer` turns it into an HTTP answer. */
 export interface Problem {
@@ -6,7 +6,7 @@ export interface Problem {
   readonly message?: string;
   readonly param?: string;
   readonly details?: readonly ErrorDetail[];
-  readonly requiredScope?: RequiredScope;
+  readonly requiredScope?: RouteScope;
   readonly retryAfterSeconds?: number;
   readonly headers?: Readonly<Record<string, string>>;
 }

@@ -6,6 +6,8 @@ export interface DeletionOptions {
   everyMs?: number;
   /** Rows per statement: few enough to finish within milliseconds. */
   batchSize?: number;
+  /** Deletes up to `limit` rows, and returns how many it deleted. Default: expired answers. */
+  remove?: (db: Database, limit: number) => Promise<number>;
 }
 
 /**
@@ -15,10 +17,10 @@ export function deleteExpiredRegularly(
   db: Database,
   closers: Closers,
   onError: (error: unknown) => void,
-  { everyMs = 60 * 1_000, batchSize = 1_000 }: DeletionOptions = {},
+  { everyMs = 60 * 1_000, batchSize = 1_000, remove = deleteExpired }: DeletionOptions = {},
 ): void {
   const loop = createLoop({
-    run: async () => ((await deleteExpired(db, batchSize)) === batchSize ? 0 : everyMs),
+    run: async () => ((await remove(db, batchSize)) === batchSize ? 0 : everyMs),
     onError,
     delayAfterErrorMs: everyMs,
   });

@@ -4,7 +4,8 @@ import { createRouteCases } from '../testing/route-cases.ts';
 import { everyRoute, type ListedRoute } from '../testing/route-list.ts';
 import { startTestApi, type TestApi } from '../testing/test-api.ts';
 
-const posts = everyRoute().filter(({ method }) => method === 'POST');
+/** Links to the console work once, so an answer that contains one is never stored: the key is refused. */
+const posts = everyRoute().filter(({ method, path }) => method === 'POST' && !path.endsWith('/console-sessions'));
 
 let api: TestApi;
 beforeAll(async () => {

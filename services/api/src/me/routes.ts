@@ -26,15 +26,7 @@ export function meRoutes({ rateLimits, deliveryPolicy, apiKeys }: MeRouteOptions
       response: meSchema,
       handle: ({ access: { key } }: { access: Principal }) => ({
         object: 'me' as const,
-        organization: {
-          id: toPublicId('org', key.organization.id),
-          name: key.organization.name,
-          plan: key.organization.plan,
-          body_retention_seconds: effectiveBodyRetention(
-            key.organization.bodyRetentionSeconds,
-            deliveryPolicy.body_retention_seconds,
-          ),
-        },
+        organization: describeOrganization(key.organization, deliveryPolicy.body_retention_seconds),
         key: {
           id: toPublicId('key', key.id),
           name: key.name,
@@ -60,4 +52,13 @@ export function meRoutes({ rateLimits, deliveryPolicy, apiKeys }: MeRouteOptions
       handle: ({ access, transact }: { access: Principal; transact: Transact }) => apiKeys.revokeOwn(transact, access),
     }),
   ];
+}
+
+/** @param defaultRetentionSeconds how long bodies are kept if the organization has no time of its own */
+export function describeOrganization(
+  { id, name, plan, bodyRetentionSeconds }: Principal['key']['organization'],
+  defaultRetentionSeconds: number | null,
+) {
+  const body_retention_seconds = effectiveBodyRetention(bodyRetentionSeconds, defaultRetentionSeconds);
+  return { id: toPublicId('org', id), name, plan, body_retention_seconds };
 }

@@ -12,6 +12,7 @@ import { sql } from 'kysely';
 export const ledgerTables: readonly (keyof Schema)[] = [
   'organizations',
   'api_keys',
+  'console_sessions',
   'webhooks',
   'webhook_versions',
   'webhook_health',

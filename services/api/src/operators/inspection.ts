@@ -10,7 +10,7 @@ import type {
 } from '@enterprise-api/shared/contracts';
 import type { Database, DatabaseTransaction } from '@enterprise-api/shared/ledger';
 import { fromPublicId, toPublicId, type Uuid } from '@enterprise-api/shared/runtime';
-import { recordEventRead } from '../core/event-read.ts';
+import { recordEventReads } from '../core/event-read.ts';
 import type { Transact } from '../core/unit-of-work.ts';
 import type { DeliveryService } from '../deliveries/service.ts';
 import { isProblem, type Problem, problem } from '../http/problem.ts';
@@ -46,7 +46,7 @@ export function createInspection({ db, webhooks, deliveries, redelivery }: Inspe
       const found = await deliveries.get(organizationId, id);
       if (isProblem(found)) return found;
       const { attempts, request: _, ...delivery } = found;
-      await recordEventRead(transact, { eventId: fromPublicId('evt', delivery.event_id) as Uuid, organizationId });
+      await recordEventReads(transact, organizationId, [fromPublicId('evt', delivery.event_id) as Uuid]);
       return { organization_id: toPublicId('org', organizationId), delivery, attempts };
     },
 

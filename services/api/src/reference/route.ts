@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { RequestHandler } from 'express';
 import type { Route } from '../http/routing/define-route.ts';
 import { sendAnswer } from '../http/routing/respond.ts';
-import { type StaticFile, sendStaticFile, staticFile } from '../http/routing/static-file.ts';
+import { pagePolicy, type StaticFile, sendStaticFile, staticFile } from '../http/routing/static-file.ts';
 import { refuseMethod } from '../http/server/fixed-route.ts';
 import { requestContextOf } from '../http/server/request-context.ts';
 import { createDocument } from '../openapi/document.ts';
@@ -17,23 +17,6 @@ import { eventNavigation, eventPages } from './pages/event-pages.ts';
 import { guideNavigation, guidePages } from './pages/guide-pages.ts';
 import { objectsPage } from './pages/objects-page.ts';
 import { operationsNavigation, operationsPage } from './pages/operations-page.ts';
-
-/**
- * A page may load its own style, script and icon, and its script may call this API. The policy forbids inline scripts
- * and styles, plug-ins, form submissions, frames around the page, and text that becomes markup.
- */
-const contentSecurityPolicy = [
-  "default-src 'none'",
-  "style-src 'self'",
-  "script-src 'self'",
-  "img-src 'self'",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-  "require-trusted-types-for 'script'",
-  "trusted-types 'none'",
-].join('; ');
 
 /**
  * Serves `/docs` and below without a key. The first request renders all pages. Other paths pass to the next handler.
@@ -89,7 +72,7 @@ function createReference(source: JsonObject, settings: GuideSettings): ReadonlyM
     eventNavigation(),
     ...operationsNavigation(document),
   ];
-  const headers = { 'Content-Security-Policy': contentSecurityPolicy };
+  const headers = { 'Content-Security-Policy': pagePolicy };
   return new Map<string, Reference>([
     ...pages.map(
       (page) => [page.path, { content: staticFile('text/html', layout(page, navigation)), headers }] as const,

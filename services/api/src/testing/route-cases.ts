@@ -78,6 +78,9 @@ export function createRouteCases(
     if (path === '/internal/v1/erasures') {
       return { organization_id: await idOf('org', { id: 'known' }), subject: 'con_1' };
     }
+    if (path.endsWith('/console-sessions')) return { label: 'Ada' };
+    // The sample of a time is in the past, and a pause ends in the future.
+    if (path.endsWith('/pause')) return { reason: 'a deployment' };
     // It takes one form of the body, and the sample of its schema has both.
     if (path.endsWith('/verify-signature')) return { headers: {}, body: '{}' };
     const known = {
@@ -208,6 +211,10 @@ function createObjects(api: TestApi, keyOf: ReturnType<typeof createKeys>) {
     if (kind === 'key') return (await api.createKey({ organizationId })).id;
     const body = JSON.stringify({ url: 'https://hooks.example.com/in', events: ['*'] });
     const headers = { Authorization: `Bearer ${key}`, 'X-Forwarded-For': home, 'Content-Type': 'application/json' };
+    if (kind === 'ses') {
+      const url = `${api.publicUrl}/v1/console-sessions`;
+      return (await sendRequest({ method: 'POST', url, headers, body: '{}' })).body.id;
+    }
     const webhook = await sendRequest({ method: 'POST', url: `${api.publicUrl}/v1/webhooks`, headers, body });
     if (kind === 'whk') return webhook.body.id;
     if (kind === 'rpl') {

@@ -134,6 +134,7 @@ export function testConfig(environment: Record<string, string>): ApiConfig {
     API_PORT: '0',
     INTERNAL_PORT: '0',
     INTERNAL_QUEUE_BOARD: 'true',
+    CONSOLE_PUBLIC_URL: 'https://console.example.test',
     ...environment,
   });
   if (!parsed.ok) throw new Error(parsed.problems.join('\n'));

@@ -64,6 +64,8 @@ const erasingStatements = (id: Uuid) => [
   sql`update webhooks set url = '', description = null, secret_sealed = null, previous_secret_sealed = null,
       previous_secret_expires_at = null
     where id in (select id from webhooks where organization_id = ${id} and url <> '' limit ${batchSize})`,
+  sql`delete from console_sessions where id in (
+    select id from console_sessions where organization_id = ${id} limit ${batchSize})`,
   sql`update api_keys set name = '', ip_allowlist = null, last_used_at = null, last_used_address = null,
       last_used_user_agent = null, outside_count = 0, outside_last_at = null, outside_addresses = null
     where id in (select id from api_keys where organization_id = ${id} and name <> '' limit ${batchSize})`,

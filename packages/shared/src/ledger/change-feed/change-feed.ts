@@ -10,7 +10,7 @@ import { createRedisFeed } from './redis-feed.ts';
  * - `sending`: an operator paused or resumed sending.
  */
 export interface Change {
-  kind: 'api_key' | 'organization' | 'webhook' | 'events' | 'followed' | 'sending';
+  kind: 'api_key' | 'organization' | 'webhook' | 'console_session' | 'events' | 'followed' | 'sending';
   /**
    * UUID of the cached object that changed; for other kinds, UUID of the organization. With `sending`, the nil UUID
    * means all organizations.

@@ -4,7 +4,7 @@ import type { Change } from './change-feed.ts';
 export const changeChannel = 'enterprise_api_changes';
 
 const changeSchema = z.strictObject({
-  kind: z.enum(['api_key', 'organization', 'webhook', 'events', 'followed', 'sending']),
+  kind: z.enum(['api_key', 'organization', 'webhook', 'console_session', 'events', 'followed', 'sending']),
   id: z.uuid(),
 });
 

@@ -8,6 +8,7 @@ import * as webhookMinutes from './2026-11-webhook-minutes.ts';
 import * as webhookNotices from './2026-11-webhook-notices.ts';
 import * as webhookReplays from './2026-11-webhook-replays.ts';
 import * as webhooksControlled from './2026-11-webhooks-controlled.ts';
+import * as consoleSessions from './2026-12-console-sessions.ts';
 
 /**
  * All migrations, which run in the order of their names. Names must never change, because each database stores the
@@ -23,4 +24,5 @@ export const migrations: Record<string, Migration> = {
   '2026-11-webhook-notices': webhookNotices,
   '2026-11-webhook-replays': webhookReplays,
   '2026-11-webhooks-controlled': webhooksControlled,
+  '2026-12-console-sessions': consoleSessions,
 };

@@ -1,4 +1,4 @@
-import type { ErrorCode, IdPrefix, RequiredScope } from '@enterprise-api/shared/contracts';
+import type { ErrorCode, IdPrefix, RouteScope } from '@enterprise-api/shared/contracts';
 import type { DatabaseTransaction } from '@enterprise-api/shared/ledger';
 import type { PublicId, Uuid } from '@enterprise-api/shared/runtime';
 import type { z } from 'zod';
@@ -58,7 +58,7 @@ export interface RouteDefinition<
 > extends RouteDescription {
   endpoint: `${Method} /${string}`;
   /** The scope that the key needs. The internal listener has no scopes: its secret may do everything. */
-  scope?: RequiredScope | null;
+  scope?: RouteScope | null;
   /**
    * `anyone`: the route needs no key. Its handler has no caller and must not read `access`. `any_key`: any valid key is
    * enough; nothing else of the request is checked or counted. `producer`: on the internal listener,

@@ -1,4 +1,4 @@
-import type { Area, IdPrefix, RequiredScope } from '@enterprise-api/shared/contracts';
+import type { Area, IdPrefix, RequiredScope, RouteScope } from '@enterprise-api/shared/contracts';
 import { fromPublicId } from '@enterprise-api/shared/runtime';
 import { type Problem, problem } from '../problem.ts';
 import type { Route } from './define-route.ts';
@@ -18,7 +18,7 @@ export function existing<Access>(operation: Operation<Access>): Existing<Access>
   return problem('method_not_allowed', { headers: { Allow: operation.allow } });
 }
 
-export function scopeOf<Access>(operation: Operation<Access>): RequiredScope | null {
+export function scopeOf<Access>(operation: Operation<Access>): RouteScope | null {
   if (operation.kind === 'route') return operation.route.scope;
   return operation.kind === 'area' ? operation.scope : null;
 }

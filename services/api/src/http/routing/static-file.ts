@@ -3,6 +3,23 @@ import type { Request, Response } from 'express';
 import { isUnchanged } from './etag.ts';
 import { sendAnswer } from './respond.ts';
 
+/**
+ * A page may load its own style, script and icon, and its script may call this origin. The policy forbids inline scripts
+ * and styles, plug-ins, form submissions, frames around the page, and text that becomes markup.
+ */
+export const pagePolicy = [
+  "default-src 'none'",
+  "style-src 'self'",
+  "script-src 'self'",
+  "img-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join('; ');
+
 /** A file that is the same for every client and changes only with the program's version. */
 export interface StaticFile {
   readonly contentType: string;

@@ -47,7 +47,7 @@ export interface Caller {
   readonly address: string;
   /** The area for usage counts; undefined for a path outside the API and all areas. */
   readonly area: UsageArea | undefined;
-  key?: { readonly id: Uuid; readonly organization: { readonly id: Uuid } };
+  key?: { readonly id: Uuid; readonly organization: { readonly id: Uuid }; readonly session?: object };
   /** Whether the head's checks refused a known key (403 or 429). */
   isRefused?: boolean;
 }
@@ -156,7 +156,8 @@ function fieldsOf(context: RequestContext, { req, statusCode, writableFinished }
     trace_id: traceparent && traceIdOf(traceparent),
     error_code: context.errorCode,
     organization_id: caller?.key && toPublicId('org', caller.key.organization.id),
-    key_id: caller?.key && toPublicId('key', caller.key.id),
+    key_id: caller?.key && (caller.key.session ? undefined : toPublicId('key', caller.key.id)),
+    session_id: caller?.key?.session && toPublicId('ses', caller.key.id),
     client_address: caller?.address,
   };
 }

@@ -43,7 +43,7 @@ export function endRequestSpan(
       'enterprise_api.request_id': requestId,
       ...(caller?.key !== undefined && {
         'enterprise_api.organization_id': toPublicId('org', caller.key.organization.id),
-        'enterprise_api.key_id': toPublicId('key', caller.key.id),
+        ...(caller.key.session === undefined && { 'enterprise_api.key_id': toPublicId('key', caller.key.id) }),
       }),
       ...(errorCode !== undefined && { 'enterprise_api.error_code': errorCode }),
       ...(eventIds !== undefined && { 'enterprise_api.events': eventIds.length }),

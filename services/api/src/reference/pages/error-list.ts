@@ -24,6 +24,8 @@ const errorAdvice: Readonly<Record<ErrorCode, string>> = {
   ip_not_allowed: "Call from an address of the key's allowlist, or have the allowlist changed.",
   plan_no_api_access: 'The organization needs another plan than starter.',
   forbidden_scope: 'Use a key that has the scope named in `required_scope`.',
+  forbidden_origin: 'Only pages of the console send such requests.',
+  bodies_hidden: 'Ask for a session that shows bodies.',
   rate_limited: 'Wait for `Retry-After` seconds, then send the request again.',
   invalid_json: 'Send one JSON object in UTF-8, without repeated names.',
   validation_failed: 'Correct every place that `details` names.',

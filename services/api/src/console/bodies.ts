@@ -1,0 +1,36 @@
+import type { Uuid } from '@enterprise-api/shared/runtime';
+import { fromPublicId } from '@enterprise-api/shared/runtime';
+import { recordEventReads } from '../core/event-read.ts';
+import type { Transact } from '../core/unit-of-work.ts';
+
+const hiddenFields: ReadonlySet<string> = new Set(['body', 'response_body', 'response_headers', 'remote_address']);
+
+/** A copy of an answer in which every field that holds a body of an event or of a receiver's answer is null. */
+export function hideBodies(answer: unknown): unknown {
+  if (Array.isArray(answer)) return answer.map(hideBodies);
+  if (typeof answer !== 'object' || answer === null) return answer;
+  const isEvent = 'object' in answer && answer.object === 'event';
+  const shown = ([name, value]: [string, unknown]): [string, unknown] =>
+    hiddenFields.has(name) || (isEvent && name === 'data') ? [name, null] : [name, hideBodies(value)];
+  return Object.fromEntries(Object.entries(answer).map(shown));
+}
+
+/**
+ * Writes into the audit log whose bodies an answer shows to the owner's staff.
+ *
+ * @throws DatabaseUnavailableError if the rows were not written: the person then gets 503 instead of the bodies
+ */
+export async function recordShownBodies(transact: Transact, organizationId: Uuid, answer: unknown): Promise<void> {
+  const ids = [...shownEvents(answer)].map((id) => fromPublicId('evt', id)).filter((id) => id !== null);
+  if (ids.length > 0) await recordEventReads(transact, organizationId, [...new Set(ids)]);
+}
+
+/** The public ids of the events whose bodies an answer shows. */
+function* shownEvents(answer: unknown): Generator<string> {
+  if (typeof answer !== 'object' || answer === null) return;
+  const shown = answer as Record<string, unknown>;
+  if (shown.object === 'event' && shown.data != null) yield shown.id as string;
+  if (shown.object === 'delivery' && shown.request != null) yield shown.event_id as string;
+  if (Array.isArray(shown.data)) for (const item of shown.data) yield* shownEvents(item);
+  if ('tagged' in shown) yield* shownEvents(shown.tagged);
+}

@@ -1,0 +1,424 @@
+import { fromPublicId } from '@enterprise-api/shared/runtime';
+import { until } from '@enterprise-api/testkit';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import request, { type Test } from 'supertest';
+import { startTestApi, type TestApi } from '../testing/test-api.ts';
+
+const origin = 'https://console.example.test';
+let api: TestApi;
+let organizationId: string;
+beforeAll(async () => {
+  api = await startTestApi({
+    environment: { CONSOLE_SIGN_IN_URL: 'https://owner.test/in' },
+  });
+});
+afterAll(() => api.stop());
+beforeEach(async () => {
+  organizationId = (await api.createOrganization()).id;
+});
+
+const unknownId = '01jd6kz5r8e2v9qxm3c7t4b0na';
+const all = ['*', 'keys:read', 'keys:write'];
+
+async function mint(body: object = {}, organization = organizationId) {
+  const path = `/internal/v1/organizations/${organization}/console-sessions`;
+  const { body: session } = await api.internal('post', path).set('X-Actor', 'ada').send(body).expect(201);
+  return { ...session, token: session.url.split('#')[1] as string };
+}
+
+type Method = 'get' | 'post' | 'patch' | 'delete';
+function ask(method: Method, path: string, cookie?: string): Test {
+  const test = request(api.publicUrl)[method](`/console/api${path}`).set('X-Console', '1');
+  return cookie === undefined ? test : test.set('Cookie', cookie);
+}
+
+const enter = (token: string, cookie?: string) => ask('post', '/enter', cookie).send({ token });
+
+async function enterWith(body: object = {}, organization = organizationId) {
+  const session = await mint(body, organization);
+  const { headers } = await enter(session.token).expect(200);
+  return { ...session, cookie: cookiesOf(headers).at(-1)?.split(';')[0] as string };
+}
+
+const cookiesOf = (headers: Record<string, unknown>) => (headers['set-cookie'] ?? []) as string[];
+const codeOf = ({ body }: { body: { error: { code: string } } }) => body.error.code;
+
+describe('POST …/console-sessions', () => {
+  it('201 with a link that works once, of which only a hash is stored', async () => {
+    const { token, url, ...session } = await mint({ label: 'Ada', scopes: all });
+    expect(url).toMatch(/^https:\/\/console\.example\.test\/console\/enter#[A-Za-z0-9_-]{43}$/);
+    expect(session).toMatchObject({ object: 'console_session', label: 'Ada', scopes: all, show_bodies: true });
+    const rows = JSON.stringify(await api.db.selectFrom('console_sessions').selectAll().execute());
+    expect(rows).not.toContain(token);
+    const { body, headers } = await enter(token).expect(200);
+    expect(body).toEqual({ organization_id: organizationId, path: `/console/${organizationId}` });
+    expect(cookiesOf(headers)).toEqual([
+      expect.stringMatching(
+        new RegExp(
+          `^__Host-console-${organizationId}=[\\w-]{43}; HttpOnly; Secure; Path=/; SameSite=Strict; Max-Age=3\\d{3}$`,
+        ),
+      ),
+    ]);
+    expect(codeOf(await enter(token).expect(401))).toBe('unauthorized');
+  });
+
+  it('by key: never more than the key has, and keys:* never', async () => {
+    const key = await api.createKey({ organizationId, scopes: ['me:read', 'webhooks:read'] });
+    const post = (body: object, secret = key.secret) => api.call('post', '/v1/console-sessions', secret).send(body);
+    const { body } = await post({}).expect(201);
+    expect(body.scopes).toEqual(['me:read', 'webhooks:read']);
+    const refused = await post({ scopes: ['webhooks:write'] }).expect(403);
+    expect(refused.body.error).toMatchObject({ code: 'forbidden_scope', required_scope: 'webhooks:write' });
+    const full = await api.createKey({ organizationId });
+    await post({ scopes: ['*'] }, full.secret).expect(201);
+    await post({ scopes: ['keys:read'] }, full.secret).expect(403);
+    await api.call('post', '/v1/console-sessions', full.secret).set('Idempotency-Key', 'x').send({}).expect(400);
+  });
+
+  it.each([
+    [{ scopes: [] }, 'scopes'],
+    [{ scopes: ['me:write'] }, 'scopes[0]'],
+    [{ expires_in: 299 }, 'expires_in'],
+    [{ expires_in: 43_201 }, 'expires_in'],
+    [{ link_expires_in: 29 }, 'link_expires_in'],
+    [{ label: 'a\u202eb' }, 'label'],
+    [{ label: '' }, 'label'],
+    [{ path: `/console/org_${unknownId}` }, 'path'],
+    [{ path: '/console/x/../y' }, 'path'],
+    [{ path: '//evil.test' }, 'path'],
+    [{ ip_allowlist: ['10/8'] }, 'ip_allowlist[0]'],
+    [{ show_bodies: false, scopes: ['webhooks:write'] }, 'scopes[0]'],
+    [{ show_bodies: false, scopes: ['me:read', '*'] }, 'scopes[1]'],
+    [{ token: 'mine' }, 'token'],
+  ])('400 for %j', async (body, param) => {
+    const path = `/internal/v1/organizations/${organizationId}/console-sessions`;
+    const answer = await api.internal('post', path).send(body).expect(400);
+    expect(answer.body.error).toMatchObject({ code: 'validation_failed', param });
+  });
+
+  it('409 limit_reached beyond 100 live sessions', async () => {
+    for (let count = 0; count < 100; count++) await mint();
+    const path = `/internal/v1/organizations/${organizationId}/console-sessions`;
+    const refused = await api.internal('post', path).send({}).expect(409);
+    expect(codeOf(refused)).toBe('limit_reached');
+  });
+});
+
+describe('GET and DELETE …/console-sessions', () => {
+  it('show each state without the link; a key sees and ends its own alone', async () => {
+    const key = await api.createKey({ organizationId });
+    const own = (await api.call('post', '/v1/console-sessions', key.secret).send({}).expect(201)).body;
+    const entered = await enterWith();
+    const path = `/internal/v1/organizations/${organizationId}/console-sessions`;
+    const { body, text } = await api.internal('get', path).expect(200);
+    expect(body.data.map(({ id, state }: Record<string, string>) => [id, state])).toEqual([
+      [entered.id, 'entered'],
+      [own.id, 'open'],
+    ]);
+    expect(text).not.toContain('#');
+    const seen = await api.call('get', '/v1/console-sessions', key.secret).expect(200);
+    expect(seen.body.data.map(({ id }: { id: string }) => id)).toEqual([own.id]);
+    await api.call('delete', `/v1/console-sessions/${entered.id}`, key.secret).expect(404);
+    await api.call('delete', `/v1/console-sessions/${own.id}`, key.secret).expect(204);
+    await api.call('delete', `/v1/console-sessions/${own.id}`, key.secret).expect(404);
+    await enter(own.url.split('#')[1]).expect(401);
+    await ask('get', `/${organizationId}/session`, entered.cookie).expect(200);
+    await api.internal('delete', `${path}/${entered.id}`).expect(204);
+    await ask('get', `/${organizationId}/session`, entered.cookie).expect(401);
+    await api.internal('delete', `${path}/${entered.id}`).expect(404);
+  });
+});
+
+describe('POST /console/api/enter', () => {
+  it('lets one of 50 at once enter, and shows the reuse in the session and the audit log', async () => {
+    const { id, token } = await mint();
+    const answers = await Promise.all(Array.from({ length: 50 }, () => enter(token)));
+    const entered = answers.filter(({ status }) => status === 200);
+    expect(entered).toHaveLength(1);
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 401]));
+    const cookie = cookiesOf(entered[0]?.headers as object as Record<string, unknown>)[0]?.split(';')[0] as string;
+    const { body } = await ask('get', `/${organizationId}/session`, cookie).expect(200);
+    expect(body.link_reused_at).not.toBeNull();
+    const entries = await api.internal('get', `/internal/v1/audit?object_id=${id}&limit=100`).expect(200);
+    const actions = entries.body.data.map(({ action, actor }: Record<string, string>) => `${action} ${actor}`);
+    expect(actions.at(-1)).toBe('console_session.created internal');
+    expect(actions.filter((action: string) => action === `console_session.entered ${id}`)).toHaveLength(1);
+    expect(actions).toContain(`console_session.link_reused ${id}`);
+  });
+
+  it('uses up no link by GET, from elsewhere, or from an address outside the allowlist', async () => {
+    const { token } = await mint();
+    await request(api.publicUrl)
+      .get(`/console/enter?token=${token}`)
+      .expect((answer) => expect(answer.status).not.toBe(500));
+    await ask('get', '/enter').expect(405);
+    const foreign = [
+      request(api.publicUrl).post('/console/api/enter').send({ token }),
+      enter(token).set('Origin', 'https://evil.test'),
+      enter(token).set('Sec-Fetch-Site', 'cross-site'),
+      enter(token).set('Sec-Fetch-Site', 'same-site'),
+    ];
+    for (const test of foreign) expect(codeOf(await test.expect(403))).toBe('forbidden_origin');
+    await enter(token).set('Origin', origin).set('Sec-Fetch-Site', 'same-origin').expect(200);
+    const elsewhere = await mint({ ip_allowlist: ['203.0.113.9'] });
+    for (let count = 0; count < 2; count++) {
+      expect(codeOf(await enter(elsewhere.token).expect(403))).toBe('ip_not_allowed');
+    }
+  });
+
+  it('401 for an unknown, a malformed and an expired link; the cookie of a client is never kept', async () => {
+    await enter('x'.repeat(43)).expect(401);
+    await enter('short').expect(400);
+    const { id, token } = await mint();
+    const uuid = fromPublicId('ses', id) as string;
+    await api.db
+      .updateTable('console_sessions')
+      .set({ link_expires_at: new Date(0) })
+      .where('id', '=', uuid)
+      .execute();
+    await enter(token).expect(401);
+    const fixed = `__Host-console-${organizationId}=${'f'.repeat(43)}`;
+    const { headers } = await enter((await mint()).token, fixed).expect(200);
+    expect(cookiesOf(headers)[0]).not.toContain('ffff');
+    await ask('get', `/${organizationId}/session`, fixed).expect(401);
+  });
+
+  it('ends the session that it replaces, and drops the oldest of 20 cookies', async () => {
+    const first = await enterWith();
+    const others = Array.from({ length: 20 }, (_, index) => `org_${String(index).padStart(26, '0')}`);
+    const cookies = [...others.map((id) => `__Host-console-${id}=x`), first.cookie].join('; ');
+    const { headers } = await enter((await mint()).token, cookies).expect(200);
+    expect(cookiesOf(headers)[0]).toMatch(new RegExp(`^__Host-console-${others[0]}=;.*Max-Age=0$`));
+    expect(cookiesOf(headers)).toHaveLength(2);
+    await ask('get', `/${organizationId}/session`, first.cookie).expect(401);
+  });
+});
+
+describe('a session', () => {
+  it('reads, writes and tells who it is, with the shapes of /v1', async () => {
+    const { cookie, id } = await enterWith({ scopes: all, label: 'Ada' });
+    const { body: me } = await ask('get', `/${organizationId}/v1/me`, cookie).expect(200);
+    expect(me).toMatchObject({ key: null, session: { id, label: 'Ada' }, organization: { id: organizationId } });
+    const webhook = { url: 'https://receiver.example.com/', events: ['*'] };
+    const created = await ask('post', `/${organizationId}/v1/webhooks`, cookie).send(webhook).expect(201);
+    const listed = await ask('get', `/${organizationId}/v1/webhooks`, cookie).expect(200);
+    expect(listed.headers['cache-control']).toBe('no-store');
+    expect(listed.body.data).toHaveLength(1);
+    const { body } = await ask('get', `/${organizationId}/audit`, cookie).expect(200);
+    const actions = body.data.map(({ action, actor }: Record<string, string>) => `${action} ${actor}`);
+    expect(actions).toEqual([
+      `webhook.created ${id}`,
+      `console_session.entered ${id}`,
+      'console_session.created operator',
+    ]);
+    expect(body.data.at(-1).on_behalf_of).toBeNull();
+    expect(created.body.secret).toMatch(/^whsec_/);
+    await ask('post', `/${organizationId}/v1/console-sessions`, cookie).send({}).expect(404);
+    await ask('delete', `/${organizationId}/v1/me/key`, cookie).expect(404);
+    await ask('get', `/${organizationId}/v1/consultations`, cookie).expect(404);
+  });
+
+  it.each([
+    '/session',
+    '/v1/me',
+    '/v1/webhooks',
+    '/v1/events',
+    '/v1/webhooks/deliveries',
+    '/v1/usage',
+    '/keys',
+    '/audit',
+    '/nowhere',
+  ])('GET %s: 403 from elsewhere; 401 without, with another, an ended or an expired session', async (path) => {
+    const { cookie, id } = await enterWith({ scopes: all });
+    const other = await enterWith({ scopes: all }, (await api.createOrganization()).id);
+    const url = `/${organizationId}${path}`;
+    const status = path === '/nowhere' ? 404 : 200;
+    const bare = request(api.publicUrl).get(`/console/api${url}`).set('Cookie', cookie);
+    expect(codeOf(await bare.expect(403))).toBe('forbidden_origin');
+    await ask('get', url, cookie).set('Origin', 'https://evil.test').expect(403);
+    await ask('get', url).expect(401);
+    await ask('get', url, other.cookie).expect(401);
+    const stolen = other.cookie.replace(/org_[0-9a-z]+/, organizationId);
+    await ask('get', url, stolen).expect(401);
+    await ask('get', url)
+      .set('Authorization', `Bearer ${(await api.createKey({ organizationId })).secret}`)
+      .expect(401);
+    await ask('get', url, cookie).expect(status);
+    const uuid = fromPublicId('ses', id) as string;
+    await api.db
+      .updateTable('console_sessions')
+      .set({ expires_at: new Date(1) })
+      .where('id', '=', uuid)
+      .execute();
+    await until('the session has expired', async () => (await ask('get', url, cookie)).status === 401);
+  });
+
+  it('never opens /v1, and a weaker one gets 403', async () => {
+    const { cookie } = await enterWith({ scopes: ['me:read'] });
+    await request(api.publicUrl).get('/v1/me').set('Cookie', cookie).set('X-Console', '1').expect(401);
+    for (const path of ['/v1/webhooks', '/keys', '/audit']) {
+      expect(codeOf(await ask('get', `/${organizationId}${path}`, cookie).expect(403))).toBe('forbidden_scope');
+    }
+    const reader = await enterWith({ scopes: ['*'] });
+    expect(codeOf(await ask('get', `/${organizationId}/keys`, reader.cookie).expect(403))).toBe('forbidden_scope');
+    await ask('post', `/${organizationId}/keys`, reader.cookie)
+      .send({ name: 'k', scopes: ['me:read'] })
+      .expect(403);
+  });
+
+  it('ends by itself, with its key, and with what its key loses', async () => {
+    const { cookie } = await enterWith();
+    const ended = await ask('delete', `/${organizationId}/session`, cookie).expect(204);
+    expect(ended.headers['clear-site-data']).toBe('"cache"');
+    await ask('get', `/${organizationId}/session`, cookie).expect(401);
+
+    const key = await api.createKey({ organizationId });
+    const { body } = await api
+      .call('post', '/v1/console-sessions', key.secret)
+      .send({ scopes: ['*'] })
+      .expect(201);
+    const { headers } = await enter(body.url.split('#')[1]).expect(200);
+    const own = cookiesOf(headers)[0]?.split(';')[0] as string;
+    await ask('get', `/${organizationId}/v1/webhooks`, own).expect(200);
+    await api
+      .internal('patch', `/internal/v1/keys/${key.id}`)
+      .send({ scopes: ['me:read'] })
+      .expect(200);
+    await ask('get', `/${organizationId}/v1/webhooks`, own).expect(403);
+    await api
+      .internal('patch', `/internal/v1/keys/${key.id}`)
+      .send({ ip_allowlist: ['203.0.113.9'] })
+      .expect(200);
+    expect(codeOf(await ask('get', `/${organizationId}/v1/me`, own).expect(403))).toBe('ip_not_allowed');
+    await api.internal('delete', `/internal/v1/keys/${key.id}`).expect(204);
+    await ask('get', `/${organizationId}/v1/me`, own).expect(401);
+  });
+
+  it('of a starter plan reads, signs out and revokes keys, and writes nothing', async () => {
+    const key = await api.createKey({ organizationId });
+    const { cookie } = await enterWith({ scopes: all });
+    await api.internal('patch', `/internal/v1/organizations/${organizationId}`).send({ plan: 'starter' }).expect(200);
+    await ask('get', `/${organizationId}/v1/webhooks`, cookie).expect(200);
+    const webhook = { url: 'https://receiver.example.com/', events: ['*'] };
+    const refused = await ask('post', `/${organizationId}/v1/webhooks`, cookie).send(webhook).expect(403);
+    expect(codeOf(refused)).toBe('plan_no_api_access');
+    await ask('delete', `/${organizationId}/keys/${key.id}`, cookie).expect(204);
+    await ask('delete', `/${organizationId}/session`, cookie).expect(204);
+  });
+
+  it('makes and changes only keys within its scopes', async () => {
+    const { cookie } = await enterWith({ scopes: ['me:read', 'keys:read', 'keys:write'] });
+    const path = `/${organizationId}/keys`;
+    const { body: key } = await ask('post', path, cookie)
+      .send({ name: 'k', scopes: ['me:read'] })
+      .expect(201);
+    expect(key.secret).toMatch(/^nwk_/);
+    await ask('post', path, cookie)
+      .send({ name: 'k', scopes: ['*'] })
+      .expect(403);
+    await ask('post', path, cookie)
+      .send({ name: 'k', scopes: ['keys:read'] })
+      .expect(400);
+    await ask('patch', `${path}/${key.id}`, cookie)
+      .send({ scopes: ['webhooks:read'] })
+      .expect(403);
+    await ask('patch', `${path}/${key.id}`, cookie).send({ name: 'renamed' }).expect(200);
+    const beyond = await api.createKey({ organizationId });
+    await ask('patch', `${path}/${beyond.id}`, cookie).send({ name: 'mine' }).expect(403);
+    const listed = await ask('get', path, cookie).expect(200);
+    expect(listed.body.data.map(({ id }: { id: string }) => id)).toEqual([beyond.id, key.id]);
+    await ask('delete', `${path}/${beyond.id}`, cookie).expect(204);
+  });
+
+  it('has a rate limit of its own', async () => {
+    const limited = await startTestApi({
+      database: api.database,
+      environment: { CONSOLE_RATE_LIMIT: '2' },
+    });
+    try {
+      const { cookie } = await enterWith();
+      const read = () =>
+        request(limited.publicUrl)
+          .get(`/console/api/${organizationId}/session`)
+          .set('X-Console', '1')
+          .set('Cookie', cookie);
+      await read().expect(200);
+      await read().expect(200);
+      expect(codeOf(await read().expect(429))).toBe('rate_limited');
+    } finally {
+      await limited.stop();
+    }
+  });
+});
+
+describe('bodies', () => {
+  async function emit() {
+    const event = {
+      organization_id: organizationId,
+      type: 'batch.completed',
+      data: { batch_id: 'b', canary: 'hidden-1' },
+    };
+    const { body } = await api.internal('post', '/internal/v1/events').send(event).expect(202);
+    return body.data[0].id as string;
+  }
+
+  it('are null for a session that shows none, and searches and streams are refused', async () => {
+    const id = await emit();
+    const { cookie } = await enterWith({ show_bodies: false });
+    for (const path of [`/v1/events/${id}`, '/v1/events']) {
+      const { text, body } = await ask('get', `/${organizationId}${path}`, cookie).expect(200);
+      expect(text).not.toContain('hidden-1');
+      expect((body.data?.[0] ?? body).data).toBeNull();
+    }
+    for (const path of ['/v1/events/stream', '/v1/events?q=hidden']) {
+      expect(codeOf(await ask('get', `/${organizationId}${path}`, cookie).expect(403))).toBe('bodies_hidden');
+    }
+  });
+
+  it("leave a row of the audit log if the owner's staff reads them, and none if a customer does", async () => {
+    const id = await emit();
+    const reads = async () => {
+      const { body } = await api.internal('get', `/internal/v1/audit?object_id=${id}`).expect(200);
+      return body.data.map(({ action, actor }: Record<string, string>) => `${action} ${actor}`);
+    };
+    const key = await api.createKey({ organizationId });
+    const { body } = await api.call('post', '/v1/console-sessions', key.secret).send({}).expect(201);
+    const { headers } = await enter(body.url.split('#')[1]).expect(200);
+    await ask('get', `/${organizationId}/v1/events`, cookiesOf(headers)[0]?.split(';')[0]).expect(200);
+    expect(await reads()).toEqual([]);
+    const staff = await enterWith();
+    await ask('get', `/${organizationId}/v1/events`, staff.cookie).expect(200);
+    expect(await reads()).toEqual([`event.read ${staff.id}`]);
+  });
+});
+
+describe('/console', () => {
+  it('serves its configuration without a session', async () => {
+    const { body } = await request(api.publicUrl).get('/console/config.json').expect(200);
+    expect(body).toEqual({ sign_in_url: 'https://owner.test/in', brand: null });
+    await request(api.publicUrl).post('/console/config.json').expect(405);
+    await request(api.publicUrl).get('/console/assets/none.js').expect(404);
+  });
+
+  it('is 404 as a whole unless CONSOLE_PUBLIC_URL is set', async () => {
+    const off = await startTestApi({ environment: { CONSOLE_PUBLIC_URL: '' } });
+    try {
+      const { organization_id: id, secret } = await off.createKey();
+      for (const path of ['/console', '/console/enter', '/console/config.json', `/console/api/${id}/session`]) {
+        await request(off.publicUrl).get(path).set('X-Console', '1').expect(404);
+      }
+      await off.call('post', '/v1/console-sessions', secret).send({}).expect(404);
+    } finally {
+      await off.stop();
+    }
+  });
+
+  it('logs no link and no cookie', async () => {
+    const { token, cookie } = await enterWith();
+    await ask('get', `/${organizationId}/session`, cookie).expect(200);
+    const logged = api.logLines.join('');
+    expect(logged).toContain('"session_id":"ses_');
+    expect(logged).not.toContain(token);
+    expect(logged).not.toContain(cookie.split('=')[1]);
+  });
+});
