@@ -1,28 +1,34 @@
 import type { Command } from 'commander';
 import { openApi } from '../clients.ts';
 import type { Context } from '../context.ts';
-import { instantAhead, wholeNumber } from '../input/values.ts';
+import { readHeaders } from '../input/headers.ts';
+import { bytesOf, instantAhead, wholeNumber } from '../input/values.ts';
 import { webhookFields } from '../present/webhooks.ts';
 import type { GlobalOptions } from '../settings/settings.ts';
 import { action } from './action.ts';
 
 const maxRate = 1_000;
 
-export interface LimitOptions {
+export interface ControlOptions {
   rateLimit?: number | null;
   maxInFlight?: number | null;
+  headers?: string;
 }
 
 const numberOrNone = (max: number) => (value: string) => (value === 'none' ? null : wholeNumber(1, max)(value));
 
-export const withLimits = (command: Command): Command =>
+export const withControls = (command: Command): Command =>
   command
     .option('--rate-limit <number>', 'attempts per second, or none', numberOrNone(maxRate))
-    .option('--max-in-flight <number>', 'attempts at a time, or none', numberOrNone(50));
+    .option('--max-in-flight <number>', 'attempts at a time, or none', numberOrNone(50))
+    .option('--headers <path>', 'a file with headers for a gateway, as JSON or one per line; - for standard input');
 
-export const limitsOf = ({ rateLimit, maxInFlight }: LimitOptions) => ({
+export const controlsOf = async ({ rateLimit, maxInFlight, headers }: ControlOptions, { io }: Context) => ({
   ...(rateLimit !== undefined && { rate_limit_per_second: rateLimit }),
   ...(maxInFlight !== undefined && { max_in_flight: maxInFlight }),
+  ...(headers !== undefined && {
+    headers: readHeaders((await bytesOf(headers, io)).toString('utf8')) as Record<string, string>,
+  }),
 });
 
 interface PauseOptions {

@@ -15,7 +15,7 @@ import type { CommandModule } from './index.ts';
 import { collect, type PagingOptions, pageSize, withPaging } from './paging.ts';
 import { type ReplayOptions, replayRequestOf, withReplayOptions } from './replays.ts';
 import { sendTest } from './trigger.ts';
-import { addControl, type LimitOptions, limitsOf, withLimits } from './webhook-control.ts';
+import { addControl, type ControlOptions, controlsOf, withControls } from './webhook-control.ts';
 import { addMonitoring } from './webhook-monitoring.ts';
 
 type Open = (options: GlobalOptions) => Context;
@@ -96,13 +96,13 @@ interface ExplainOptions {
   webhook?: string;
 }
 
-interface CreateOptions extends LimitOptions {
+interface CreateOptions extends ControlOptions {
   events: string[];
   description?: string;
   disabled?: boolean;
 }
 
-interface UpdateOptions extends LimitOptions {
+interface UpdateOptions extends ControlOptions {
   url?: string;
   events?: string[];
   description?: string;
@@ -114,26 +114,26 @@ const eventsHelp =
   'types to subscribe to, such as batch.failed, consultation.* or *; a comma list, or given several times';
 
 function addChanging(webhooks: Command, open: Open): void {
-  withLimits(webhooks.command('create').description('register a URL and print its signing secret once'))
+  withControls(webhooks.command('create').description('register a URL and print its signing secret once'))
     .argument('<url>', 'an https URL')
     .requiredOption('-e, --events <types>', eventsHelp, listOf)
     .option('--description <text>', 'a name for people')
     .option('--disabled', 'register it disabled')
     .action(
-      action<CreateOptions>(open, async (context, { events, description, disabled, ...limits }, url) => {
+      action<CreateOptions>(open, async (context, { events, description, disabled, ...controls }, url) => {
         const fields = {
           url,
           events,
           ...(description !== undefined && { description }),
           ...(disabled && { enabled: false }),
-          ...limitsOf(limits),
+          ...(await controlsOf(controls, context)),
         };
         const webhook = await openApi(context).webhooks.create(fields, { signal: context.io.signal });
         context.printer.object(webhook, [...webhookFields(webhook), ['secret', webhook.secret]]);
         keepSecret(context);
       }),
     );
-  withLimits(webhooks.command('update').description('change a webhook'))
+  withControls(webhooks.command('update').description('change a webhook'))
     .argument('<id>', 'whk_…')
     .option('--url <url>', 'a new https URL')
     .option('-e, --events <types>', eventsHelp, listOf)
@@ -142,7 +142,8 @@ function addChanging(webhooks: Command, open: Open): void {
     .addOption(new Option('--disable', 'stop delivering, and cancel pending deliveries').conflicts('enable'))
     .action(
       action<UpdateOptions>(open, async (context, options, id) => {
-        const webhook = await openApi(context).webhooks.update(id, changesOf(options), { signal: context.io.signal });
+        const changes = await changesOf(options, context);
+        const webhook = await openApi(context).webhooks.update(id, changes, { signal: context.io.signal });
         context.printer.object(webhook, webhookFields(webhook));
       }),
     );
@@ -163,19 +164,20 @@ function addChanging(webhooks: Command, open: Open): void {
     );
 }
 
-function changesOf({ url, events, description, enable, disable, ...limits }: UpdateOptions) {
+async function changesOf(options: UpdateOptions, context: Context) {
+  const { url, events, description, enable, disable, ...controls } = options;
   const changes = {
     ...(url !== undefined && { url }),
     ...(events !== undefined && { events }),
     ...(description !== undefined && { description: description === '' ? null : description }),
     ...((enable || disable) && { enabled: enable === true }),
-    ...limitsOf(limits),
+    ...(await controlsOf(controls, context)),
   };
   if (Object.keys(changes).length > 0) return changes;
   throw new Failure(
     'usage',
     'Nothing to change.',
-    'Give --url, --events, --description, --enable, --disable, --rate-limit or --max-in-flight.',
+    'Give --url, --events, --description, --enable, --disable, --rate-limit, --max-in-flight or --headers.',
   );
 }
 

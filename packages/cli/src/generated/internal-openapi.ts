@@ -1485,6 +1485,8 @@ export interface components {
             rate_limit_per_second: number | null;
             /** @description At most this many attempts run at a time; null: no limit but the service's own. Tests are exempt. */
             max_in_flight: number | null;
+            /** @description The names of `headers`. Their values are never shown. */
+            header_names: string[];
             /** @description The pause of the webhook; null unless it is paused. */
             paused: {
                 /**

@@ -581,6 +581,10 @@ export interface components {
             rate_limit_per_second?: number | null;
             /** @description At most this many attempts run at a time; null: no limit but the service's own. Tests are exempt. */
             max_in_flight?: number | null;
+            /** @description Headers that every delivery carries, for a gateway before your receiver: at most 10. No answer shows their values. Headers that we set ourselves are reserved. A new `url` of another origin needs them again. */
+            headers?: {
+                [key: string]: string;
+            };
         };
         /** @description One event on its way to one webhook. */
         Delivery: {
@@ -1338,6 +1342,10 @@ export interface components {
             rate_limit_per_second?: number | null;
             /** @description At most this many attempts run at a time; null: no limit but the service's own. Tests are exempt. */
             max_in_flight?: number | null;
+            /** @description Headers that every delivery carries, for a gateway before your receiver: at most 10. No answer shows their values. Headers that we set ourselves are reserved. A new `url` of another origin needs them again. */
+            headers?: {
+                [key: string]: string;
+            };
         };
         /** @description The usage of an organization in a period. Hours, days and months without usage are left out. */
         Usage: {
@@ -1464,6 +1472,8 @@ export interface components {
             rate_limit_per_second: number | null;
             /** @description At most this many attempts run at a time; null: no limit but the service's own. Tests are exempt. */
             max_in_flight: number | null;
+            /** @description The names of `headers`. Their values are never shown. */
+            header_names: string[];
             /** @description The pause of the webhook; null unless it is paused. */
             paused: {
                 /**
@@ -1981,6 +1991,8 @@ export interface components {
             rate_limit_per_second: number | null;
             /** @description At most this many attempts run at a time; null: no limit but the service's own. Tests are exempt. */
             max_in_flight: number | null;
+            /** @description The names of `headers`. Their values are never shown. */
+            header_names: string[];
             /** @description The pause of the webhook; null unless it is paused. */
             paused: {
                 /**

@@ -27,6 +27,7 @@ export * from './sending.ts';
 export * from './signature-checks.ts';
 export * from './stats.ts';
 export * from './usage.ts';
+export * from './webhook-headers.ts';
 export * from './webhook-health.ts';
 export * from './webhook-statistics.ts';
 export * from './webhooks.ts';

@@ -10,6 +10,7 @@ import {
   textSchema,
   timestampSchema,
 } from './primitives.ts';
+import { webhookHeadersSchema } from './webhook-headers.ts';
 
 export const maxWebhooksPerOrganization = 100;
 
@@ -57,11 +58,12 @@ const settableFields = {
   enabled: z.boolean().describe('Whether new events are delivered.'),
   rate_limit_per_second: rateLimitSchema,
   max_in_flight: maxInFlightSchema,
+  headers: webhookHeadersSchema,
 };
 
 export const createWebhookSchema = z
   .strictObject(settableFields)
-  .partial({ description: true, enabled: true, rate_limit_per_second: true, max_in_flight: true })
+  .partial({ description: true, enabled: true, rate_limit_per_second: true, max_in_flight: true, headers: true })
   .meta({
     id: 'CreateWebhook',
     examples: [{ url: 'https://hooks.example.com/in', events: ['consultation.*'], description: 'Orders' }],
@@ -102,6 +104,7 @@ const webhookFields = z.strictObject({
     ),
   rate_limit_per_second: rateLimitSchema,
   max_in_flight: maxInFlightSchema,
+  header_names: z.array(z.string()).describe('The names of `headers`. Their values are never shown.'),
   paused: z
     .strictObject({
       since: timestampSchema.describe('When the pause began.'),
@@ -129,6 +132,7 @@ export const webhookExample = {
   disable_at: null,
   rate_limit_per_second: null,
   max_in_flight: null,
+  header_names: [],
   paused: null,
   previous_secret_expires_at: null,
   created_at: '2026-11-21T07:00:00.000Z',

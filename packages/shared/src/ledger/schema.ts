@@ -92,6 +92,10 @@ export interface WebhooksTable {
    */
   previous_secret_sealed: string | null;
   previous_secret_expires_at: Date | null;
+  /** Null if the webhook has none. */
+  header_names: Generated<string[] | null>;
+  /** The entries of the headers as JSON, encrypted; null if the webhook has none, or is deleted. */
+  headers_sealed: Generated<string | null>;
   created_at: CreatedAt;
   updated_at: Generated<Date>;
 }

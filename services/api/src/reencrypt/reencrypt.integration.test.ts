@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
-import { webhookSecretContext } from '@enterprise-api/shared/contracts';
+import { webhookHeadersContext, webhookSecretContext } from '@enterprise-api/shared/contracts';
 import type { Database } from '@enterprise-api/shared/ledger';
 import { createSecretBox, parseKeyRing } from '@enterprise-api/shared/security';
 import {
@@ -68,11 +68,17 @@ describe('re-encryption', () => {
     await insertWebhook(db, { organizationId, state: 'deleted' });
     const [first] = await findRows();
     const previous = onlyOld.seal('whsec_previous', webhookSecretContext(organizationId, first?.id ?? ''));
-    await sql`update webhooks set previous_secret_sealed = ${previous} where id = ${first?.id}`.execute(db);
+    const headersContext = webhookHeadersContext(organizationId, first?.id ?? '');
+    const headers = onlyOld.seal('[["a","b"]]', headersContext);
+    await sql`
+      update webhooks set previous_secret_sealed = ${previous}, headers_sealed = ${headers} where id = ${first?.id}`.execute(
+      db,
+    );
     const before = await findRows();
 
     expect(await reencrypt(db, ringOf(rotated))).toEqual([
       { name: 'webhook secrets', changed: 4, unreadable: 0, left: 0 },
+      { name: 'webhook headers', changed: 1, unreadable: 0, left: 0 },
       { name: 'stored answers', changed: 0, unreadable: 0, left: 0 },
     ]);
     const after = await findRows();
@@ -80,7 +86,9 @@ describe('re-encryption', () => {
     const kept = after.find((row) => row.id === first?.id);
     const context = webhookSecretContext(organizationId, first?.id ?? '');
     expect(onlyNew.open(kept?.previous_secret_sealed ?? '', context)).toBe('whsec_previous');
-    const rest = (rows: Rows) => rows.map((row) => ({ ...row, secret_sealed: '', previous_secret_sealed: '' }));
+    expect(onlyNew.open(kept?.headers_sealed ?? '', headersContext)).toBe('[["a","b"]]');
+    const erased = { secret_sealed: '', previous_secret_sealed: '', headers_sealed: '' };
+    const rest = (rows: Rows) => rows.map((row) => ({ ...row, ...erased }));
     expect(rest(after)).toEqual(rest(before));
 
     await reencrypt(db, ringOf(rotated));
@@ -98,7 +106,7 @@ describe('re-encryption', () => {
         { id: randomBytes(32), ...answer, body_sealed: null },
       ])
       .execute();
-    expect((await reencrypt(db, ringOf(rotated)))[1]).toMatchObject({ changed: 1, left: 0 });
+    expect((await reencrypt(db, ringOf(rotated)))[2]).toMatchObject({ changed: 1, left: 0 });
     const row = await db.selectFrom('idempotency_keys').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
     const context = answerContext(organizationId, id.toString('hex'));
     expect(onlyNew.open(row.body_sealed ?? '', context)).toBe('{"secret":"whsec_x"}');
@@ -173,6 +181,7 @@ describe('the command', () => {
     expect((await second.exited).code).toBe(0);
     expect(second.lines).toEqual([
       'webhook secrets: 0 encrypted again under key newest, 0 left, 0 unreadable.',
+      'webhook headers: 0 encrypted again under key newest, 0 left, 0 unreadable.',
       'stored answers: 0 encrypted again under key newest, 0 left, 0 unreadable.',
     ]);
     const output = [...first.lines, ...second.lines].join('\n');

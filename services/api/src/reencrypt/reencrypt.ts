@@ -1,4 +1,4 @@
-import { webhookSecretContext } from '@enterprise-api/shared/contracts';
+import { webhookHeadersContext, webhookSecretContext } from '@enterprise-api/shared/contracts';
 import type { Database } from '@enterprise-api/shared/ledger';
 import { createSecretBox, type KeyRing, type SecretBox, SecretUnavailableError } from '@enterprise-api/shared/security';
 import { answerContext } from '../idempotency/run-once.ts';
@@ -16,6 +16,13 @@ const sealedTables: readonly NamedTable[] = [
     idType: 'uuid',
     columns: ['secret_sealed', 'previous_secret_sealed'],
     context: ({ organizationId, id }) => webhookSecretContext(organizationId, id),
+  },
+  {
+    name: 'webhook headers',
+    table: 'webhooks',
+    idType: 'uuid',
+    columns: ['headers_sealed'],
+    context: ({ organizationId, id }) => webhookHeadersContext(organizationId, id),
   },
   {
     name: 'stored answers',

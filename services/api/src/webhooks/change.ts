@@ -10,7 +10,7 @@ import type { Uuid } from '@enterprise-api/shared/runtime';
 import { withLowerCaseOrigin } from '@enterprise-api/shared/security';
 import { type FieldChanges, fieldChanges, noFieldChanges } from '../core/field-changes.ts';
 import type { Transact } from '../core/unit-of-work.ts';
-import { isProblem, type Problem, problem } from '../http/problem.ts';
+import { invalid, isProblem, type Problem, problem } from '../http/problem.ts';
 import { type IfMatch, isStale, type Tagged } from '../http/routing/etag.ts';
 import { presentTagged, presentWebhook } from './present.ts';
 import {
@@ -39,6 +39,7 @@ const auditedFields = [
   'disabled_reason',
   'rate_limit_per_second',
   'max_in_flight',
+  'header_names',
 ] as const;
 
 /** Removes a URL's query from the audit log: receivers put tokens there. */
@@ -53,21 +54,32 @@ export function webhookChanges(before: WebhookRow | null, after: WebhookRow): Fi
 const firstBatch = { limit: cancelBatchSize, locked: 'wait' } as const;
 
 /** A deleted webhook signs nothing, and a secret that is no longer stored cannot leak. */
-const erasedSecrets = { secret_sealed: null, previous_secret_sealed: null, previous_secret_expires_at: null };
+const erasedSecrets = {
+  secret_sealed: null,
+  previous_secret_sealed: null,
+  previous_secret_expires_at: null,
+  header_names: null,
+  headers_sealed: null,
+};
+
+type SealedHeaders = Pick<WebhookChanges, 'header_names' | 'headers_sealed'>;
 
 export function changeWebhook(
   transact: Transact,
   target: WebhookTarget,
   input: UpdateWebhook,
+  headers: SealedHeaders | undefined,
 ): Promise<Tagged<Webhook> | Problem> {
   const { organizationId, id } = target;
   return transact(async ({ trx, changed }) => {
     const before = await lockTarget(trx, target);
     if (isProblem(before)) return before;
-    await applyChanges(trx, organizationId, before, input);
+    if (headers === undefined && leadsHeadersAway(before, input)) return headersNeeded;
+    await applyChanges(trx, organizationId, before, { ...input, ...headers });
     const after = await findWebhook(trx, organizationId, id);
     if (after === undefined) return problem('not_found');
     const fields = webhookChanges(before, after);
+    if (headers !== undefined) fields.changedFields.push('headers');
     await changed({ action: 'webhook.updated', objectId: id, organizationId, ...fields });
     return presentTagged(after);
   });
@@ -95,6 +107,20 @@ export async function lockTarget(
   return isStale(ifMatch, row.version) ? problem('precondition_failed') : row;
 }
 
+/** A stored credential must not go to another origin: whoever may change the URL could read it there. */
+function leadsHeadersAway({ url, header_names }: WebhookRow, input: UpdateWebhook): boolean {
+  return header_names !== null && input.url !== undefined && new URL(input.url).origin !== new URL(url).origin;
+}
+
+const headersNeeded = invalid([
+  {
+    location: 'body',
+    path: 'headers',
+    code: 'invalid_value',
+    message: 'must be given again for a url of another origin',
+  },
+]);
+
 /**
  * Locks webhook, deliveries and health in this order. Workers that record outcomes also lock deliveries before health.
  * Enabling first cancels every pending delivery, so that no old delivery is sent late.
@@ -103,7 +129,7 @@ async function applyChanges(
   trx: DatabaseTransaction,
   organizationId: Uuid,
   before: WebhookRow,
-  input: UpdateWebhook,
+  input: UpdateWebhook & SealedHeaders,
 ): Promise<void> {
   const enables = input.enabled === true && before.state === 'disabled';
   const disables = input.enabled === false && before.state === 'enabled';
@@ -113,6 +139,10 @@ async function applyChanges(
     ...(input.url !== undefined && { url: input.url }),
     ...(input.events !== undefined && { event_patterns: input.events }),
     ...(input.description !== undefined && { description: input.description }),
+    ...(input.headers_sealed !== undefined && {
+      header_names: input.header_names,
+      headers_sealed: input.headers_sealed,
+    }),
     ...(enables && { state: 'enabled', disabled_reason: null }),
     ...(disables && { state: 'disabled', disabled_reason: 'manual' }),
   };

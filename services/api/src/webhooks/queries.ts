@@ -18,6 +18,7 @@ const columns = [
   'description',
   'state',
   'disabled_reason',
+  'header_names',
   'version',
   'created_at',
   'updated_at',
@@ -41,7 +42,15 @@ export type Limits = Partial<Pick<Row<'webhook_controls'>, 'rate_limit_per_secon
 
 type NewWebhook = Pick<
   NewRow<'webhooks'>,
-  'id' | 'url' | 'event_patterns' | 'description' | 'state' | 'disabled_reason' | 'secret_sealed'
+  | 'id'
+  | 'url'
+  | 'event_patterns'
+  | 'description'
+  | 'state'
+  | 'disabled_reason'
+  | 'secret_sealed'
+  | 'header_names'
+  | 'headers_sealed'
 >;
 
 export type WebhookChanges = Partial<
@@ -68,9 +77,11 @@ export async function countWebhooks(db: Database, organizationId: Uuid): Promise
 
 export async function insertWebhook(db: Database, organizationId: Uuid, webhook: NewWebhook): Promise<void> {
   await sql`
-    insert into webhooks (id, organization_id, url, event_patterns, description, state, disabled_reason, secret_sealed)
+    insert into webhooks (id, organization_id, url, event_patterns, description, state, disabled_reason, secret_sealed, header_names, headers_sealed)
     values (${webhook.id}, ${organizationId}, ${webhook.url}, ${webhook.event_patterns}, ${webhook.description},
-            ${webhook.state}, ${webhook.disabled_reason}, ${webhook.secret_sealed})`.execute(db);
+            ${webhook.state}, ${webhook.disabled_reason}, ${webhook.secret_sealed}, ${webhook.header_names}, ${webhook.headers_sealed})`.execute(
+    db,
+  );
 }
 
 export async function findWebhook(db: Database, organizationId: Uuid, id: Uuid): Promise<WebhookRow | undefined> {

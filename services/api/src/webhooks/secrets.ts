@@ -1,5 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { type RotateSecret, type WebhookWithSecret, webhookSecretContext } from '@enterprise-api/shared/contracts';
+import {
+  type RotateSecret,
+  type WebhookHeaders,
+  type WebhookWithSecret,
+  webhookHeadersContext,
+  webhookSecretContext,
+} from '@enterprise-api/shared/contracts';
 import type { Uuid } from '@enterprise-api/shared/runtime';
 import type { SecretBox } from '@enterprise-api/shared/security';
 import type { Transact } from '../core/unit-of-work.ts';
@@ -20,6 +26,13 @@ export function createWebhookSecrets(box: Pick<SecretBox, 'seal'>) {
   };
   return {
     create,
+
+    /** The columns of a webhook's headers. */
+    sealHeaders: (organizationId: Uuid, id: Uuid, headers: WebhookHeaders = []) => ({
+      header_names: headers.length === 0 ? null : headers.map(([name]) => name),
+      headers_sealed:
+        headers.length === 0 ? null : box.seal(JSON.stringify(headers), webhookHeadersContext(organizationId, id)),
+    }),
 
     /**
      * Replaces a webhook's secret. At most two secrets are valid at a time. During an open overlap, a rotation needs

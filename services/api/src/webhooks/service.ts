@@ -50,9 +50,10 @@ export function createWebhookService({ db, secretBox, addressPolicy, cursors, cl
     },
 
     update: (transact: Transact, target: WebhookTarget, input: UpdateWebhook) => {
-      if (input.url === undefined) return changeWebhook(transact, target, input);
-      const url = acceptUrl(input.url, addressPolicy);
-      return isProblem(url) ? url : changeWebhook(transact, target, { ...input, url });
+      const url = input.url === undefined ? undefined : acceptUrl(input.url, addressPolicy);
+      if (isProblem(url)) return url;
+      const sealed = input.headers && secrets.sealHeaders(target.organizationId, target.id, input.headers);
+      return changeWebhook(transact, target, { ...input, ...(url !== undefined && { url }) }, sealed);
     },
 
     remove: deleteWebhook,
@@ -83,6 +84,7 @@ function createWebhook(
       state: enabled ? 'enabled' : 'disabled',
       disabled_reason: enabled ? null : 'manual',
       secret_sealed: sealed,
+      ...secrets.sealHeaders(organizationId, id, input.headers),
     });
     const limits = limitsOf(input);
     if (limits !== null) await setLimits(trx, id, limits);

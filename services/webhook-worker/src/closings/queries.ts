@@ -62,7 +62,7 @@ const erasingStatements = (id: Uuid) => [
     select c.ctid from webhooks w join webhook_counts c on c.webhook_id = w.id where w.organization_id = ${id} limit ${batchSize}))`,
   sql`delete from webhook_controls where webhook_id = any (array(select id from webhooks where organization_id = ${id}))`,
   sql`update webhooks set url = '', description = null, secret_sealed = null, previous_secret_sealed = null,
-      previous_secret_expires_at = null
+      previous_secret_expires_at = null, header_names = null, headers_sealed = null
     where id in (select id from webhooks where organization_id = ${id} and url <> '' limit ${batchSize})`,
   sql`delete from console_sessions where id in (
     select id from console_sessions where organization_id = ${id} limit ${batchSize})`,

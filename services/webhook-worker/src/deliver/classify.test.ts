@@ -8,7 +8,7 @@ const now = Date.UTC(2026, 10, 21);
 const timings = { dns_ms: null, connect_ms: null, tls_ms: null, first_byte_ms: null };
 
 function answer(statusCode: number, retryAfter: string | null = null): SendResponse {
-  const head = { statusCode, retryAfter, location: null, excerpt: null, isCompressed: false };
+  const head = { statusCode, retryAfter, location: null, excerpt: null, isCompressed: false, isAborted: false };
   return { kind: 'response', ...head, durationMs: 1, timings };
 }
 

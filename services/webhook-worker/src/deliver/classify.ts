@@ -33,7 +33,7 @@ const troubles = new Set<AttemptError>([
 ]);
 
 /**
- * Maps 2xx to delivered, 410 to stop and everything else to retry. A failure on our own side says nothing about the
+ * Maps 2xx to delivered, 410 to stop, an answer that wants no further attempt to abort, and everything else to retry. A failure on our own side says nothing about the
  * receiver, so breaker and health ignore it.
  *
  * @param now milliseconds since 1970, to read a `Retry-After` that is a date
@@ -49,7 +49,7 @@ export function classify(result: SendResponse | SendFailure, now: number): Verdi
   if (kind === 2) return delivered;
   if (statusCode === 410) return gone;
   return {
-    result: 'retry',
+    result: result.isAborted ? 'abort' : 'retry',
     error: kind === 3 ? 'redirect' : 'http_error',
     retryAfterMs: parseRetryAfter(result.retryAfter, now),
     countsForBreaker: statusCode === 429 || kind === 5,

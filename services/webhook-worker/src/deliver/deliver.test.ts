@@ -37,7 +37,7 @@ const webhook: WebhookConfig = {
   state: 'enabled',
   version: 1,
   pausedUntil: 0,
-  keys: { current: signingKey(`whsec_${Buffer.alloc(32).toString('base64')}`), previous: null },
+  keys: { current: signingKey(`whsec_${Buffer.alloc(32).toString('base64')}`), previous: null, headers: [] },
 };
 
 type Given = Partial<Omit<DeliverParts, 'sender'>> & { send?: DeliverParts['sender']['send'] };
@@ -193,7 +193,14 @@ it("the id of an attempt carries its start, by the database's clock", async () =
     clock: { now: () => now, monotonic: systemClock.monotonic },
     send: () => {
       now += 5_000;
-      const head = { statusCode: 200, retryAfter: null, location: null, excerpt: null, isCompressed: false };
+      const head = {
+        statusCode: 200,
+        retryAfter: null,
+        location: null,
+        excerpt: null,
+        isCompressed: false,
+        isAborted: false,
+      };
       return Promise.resolve({ kind: 'response', ...head, durationMs: 5_000, timings });
     },
   });
@@ -231,7 +238,7 @@ it.each([
   ['webhook.failing', 503, false],
 ] as const)('of %s, the answer %d counts for the health: %s', async (eventType, statusCode, countsForHealth) => {
   const answer = { kind: 'response', statusCode, retryAfter: '60', location: null, excerpt: null } as const;
-  const send = () => Promise.resolve({ ...answer, isCompressed: false, durationMs: 5, timings });
+  const send = () => Promise.resolve({ ...answer, isCompressed: false, isAborted: false, durationMs: 5, timings });
   const outcome = outcomeOf(await attemptWith(() => webhook, { send }, { eventType }));
   const opensCircuit = statusCode !== 200 && countsForHealth;
   expect([outcome.countsForHealth, outcome.countsForBreaker]).toEqual([countsForHealth, opensCircuit]);

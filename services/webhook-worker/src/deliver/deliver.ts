@@ -123,6 +123,7 @@ export function buildRequest({ lease, webhook, startedAt }: BegunAttempt, keys: 
   });
   const old = keys.previous !== null && startedAt.getTime() < keys.previous.expiresAt ? keys.previous.key : null;
   signHeaders(headers, body, { current: keys.current, old });
+  for (const [name, value] of keys.headers) Object.defineProperty(headers, name, { value, enumerable: true });
   return { url: webhook.url, headers, body };
 }
 

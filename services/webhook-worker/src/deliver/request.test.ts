@@ -14,10 +14,10 @@ const text = '{"id":"evt_1","text":"ü"}';
 const body = Buffer.from(text);
 const [eventId, deliveryId] = [newUuid(), newUuid()];
 
-function build(keys: SigningKeys, isTest = false) {
+function build(keys: Omit<SigningKeys, 'headers'>, isTest = false, own: SigningKeys['headers'] = []) {
   const lease = { eventId, eventType: 'batch.failed', deliveryId, number: 3, isTest, body };
   const begun = { lease, webhook: { url: 'https://example.com/x' }, startedAt: new Date(now) };
-  return buildRequest(begun as BegunAttempt, keys);
+  return buildRequest(begun as BegunAttempt, { ...keys, headers: own });
 }
 
 function isVerifiedBy(secret: string, headers: Readonly<Record<string, string>>): boolean {
@@ -50,6 +50,16 @@ describe('the request of an attempt', () => {
     });
     expect(isVerifiedBy(newSecret, headers)).toBe(true);
     expect(isVerifiedBy(oldSecret, headers)).toBe(false);
+  });
+
+  it('carries the headers of the webhook beside its own, also one with a strange name', () => {
+    const own: SigningKeys['headers'] = [
+      ['Authorization', 'Bearer gateway'],
+      ['__proto__', 'x'],
+    ];
+    const { headers } = build({ current: signingKey(newSecret), previous: null }, false, own);
+    expect(Object.entries(headers)).toEqual(expect.arrayContaining(own));
+    expect(isVerifiedBy(newSecret, headers)).toBe(true);
   });
 
   it('says that it is a test', () => {

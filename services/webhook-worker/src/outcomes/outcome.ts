@@ -10,8 +10,8 @@ export interface Outcome {
   /** A UUID whose time is `startedAt`. */
   attemptId: Uuid;
   number: number;
-  /** `stop`: no further attempt, even if the retry schedule has more. */
-  result: 'delivered' | 'retry' | 'stop';
+  /** No further attempt, even if the retry schedule has more: `stop` of the webhook, `abort` of this delivery. */
+  result: 'delivered' | 'retry' | 'stop' | 'abort';
   /** Time until the next attempt; 0 if the schedule has no further attempt. */
   delayMs: number;
   /** For how long the receiver holds the whole webhook, at most an hour; or null. */

@@ -89,7 +89,7 @@ const updatedDeliveries = (within: BodyDays['within']) => sql`counted as materia
     select l.*, s.status, case when s.status = 'canceled' then ${canceledReason} end as canceled_reason from locked l join webhooks w on w.id = l.webhook_id
     cross join lateral (select case when l.result = 'delivered' then 'succeeded'
         when w.state = 'deleted' or (w.state = 'disabled' and not l.test) then 'canceled'
-        when l.result = 'stop' or l.attempt_count + 1 >= l.max_attempts then 'failed' else 'pending' end as status) s
+        when l.result in ('stop', 'abort') or l.attempt_count + 1 >= l.max_attempts then 'failed' else 'pending' end as status) s
     where l.counts
   ), written as (
     update deliveries d set (status, attempt_count, manual, last_status_code, last_error, last_duration_ms, completed_at,

@@ -22,6 +22,8 @@ export type SendResponse = Ended & {
   kind: 'response';
   statusCode: number;
   retryAfter: string | null;
+  /** The receiver wants no further attempt of this delivery. */
+  isAborted: boolean;
   location: string | null;
   /** The beginning of the body as storable text; null if the body is missing or compressed. */
   excerpt: string | null;
@@ -134,6 +136,7 @@ export class Exchange {
       kind: 'response',
       statusCode: this.#statusCode,
       retryAfter: header('retry-after') ?? null,
+      isAborted: header('webhook-delivery') === 'abort-message',
       location: header('location') ?? null,
       excerpt: isCompressed ? null : excerptOf(this.#chunks, header('content-type')),
       isCompressed: isCompressed && this.#bodyBytes > 0,

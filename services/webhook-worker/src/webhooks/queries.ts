@@ -4,7 +4,14 @@ import { sql } from 'kysely';
 export interface WebhookRow
   extends Pick<
     Row<'webhooks'>,
-    'id' | 'organization_id' | 'url' | 'state' | 'version' | 'secret_sealed' | 'previous_secret_sealed'
+    | 'id'
+    | 'organization_id'
+    | 'url'
+    | 'state'
+    | 'version'
+    | 'secret_sealed'
+    | 'previous_secret_sealed'
+    | 'headers_sealed'
   > {
   /**
    * Milliseconds for which the previous secret is still in use, by the database's clock; 0 or less = no longer in use.
@@ -16,7 +23,7 @@ export interface WebhookRow
 
 export async function findWebhooks(db: Database, ids: readonly string[]): Promise<WebhookRow[]> {
   const { rows } = await sql<WebhookRow>`
-    select id, organization_id, url, state, version, secret_sealed, previous_secret_sealed,
+    select id, organization_id, url, state, version, secret_sealed, previous_secret_sealed, headers_sealed,
            (extract(epoch from previous_secret_expires_at - clock_timestamp()) * 1000)::float8 as previous_secret_for_ms,
            (extract(epoch from resume_at - clock_timestamp()) * 1000)::float8 as paused_for_ms
     from webhooks left join webhook_controls on webhook_id = id where id = any(${ids}::uuid[])`.execute(db);

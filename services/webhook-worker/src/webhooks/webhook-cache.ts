@@ -1,4 +1,4 @@
-import { webhookSecretContext } from '@enterprise-api/shared/contracts';
+import { type WebhookHeaders, webhookHeadersContext, webhookSecretContext } from '@enterprise-api/shared/contracts';
 import type { Database } from '@enterprise-api/shared/ledger';
 import { BoundedMap, type Clock, MicroBatcher } from '@enterprise-api/shared/runtime';
 import { type SecretBox, type SigningKey, signingKey } from '@enterprise-api/shared/security';
@@ -95,10 +95,12 @@ export class WebhookCache {
     const open = (sealed: string) => signingKey(box.open(sealed, webhookSecretContext(row.organization_id, row.id)));
     try {
       const current = open(row.secret_sealed);
+      const context = webhookHeadersContext(row.organization_id, row.id);
+      const headers = row.headers_sealed === null ? [] : JSON.parse(box.open(row.headers_sealed, context));
       const previousFor = row.previous_secret_for_ms ?? 0;
-      if (row.previous_secret_sealed === null || previousFor <= 0) return { current, previous: null };
+      if (row.previous_secret_sealed === null || previousFor <= 0) return { current, headers, previous: null };
       const key = open(row.previous_secret_sealed);
-      return { current, previous: { key, expiresAt: clock.now() + previousFor } };
+      return { current, headers, previous: { key, expiresAt: clock.now() + previousFor } };
     } catch {
       // None of the configured encryption keys fits.
       metrics.unreadableSecrets.inc();
@@ -109,6 +111,8 @@ export class WebhookCache {
 
 export type SigningKeys = {
   current: SigningKey;
+  /** Headers of the webhook's own, for a gateway. */
+  headers: WebhookHeaders;
   /** The secret before the last rotation. `expiresAt` is the end of its use, in milliseconds since 1970. */
   previous: { key: SigningKey; expiresAt: number } | null;
 };
