@@ -91,13 +91,16 @@ export async function findUsedLink(db: Database, linkHash: Buffer): Promise<Uuid
   return (await used.where('entered_at', 'is not', null).executeTakeFirst())?.id;
 }
 
-/** Notes that somebody tried a link that was used before. */
+/** Notes that somebody tried a link that was used before, once a minute. */
 export async function noteReusedLink(trx: DatabaseTransaction, linkHash: Buffer) {
   return trx
     .updateTable('console_sessions')
     .set({ link_reused_at: sql<Date>`clock_timestamp()` })
     .where('link_hash', '=', linkHash)
     .where('entered_at', 'is not', null)
+    .where((row) =>
+      row.or([row('link_reused_at', 'is', null), row('link_reused_at', '<', sql<Date>`now() - interval '1 minute'`)]),
+    )
     .returning('organization_id')
     .executeTakeFirst();
 }
