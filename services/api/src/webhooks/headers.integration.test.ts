@@ -64,11 +64,12 @@ describe('headers of a webhook', () => {
     expect(await rowOf(id)).toMatchObject({ header_names: null, headers_sealed: null });
   });
 
-  it.each([
-    ...['Host', 'content-type', 'Content-Foo', 'Transfer-Encoding', 'Connection', 'keep-alive', 'TE', 'Trailer'],
-    ...['Upgrade', 'Expect', 'Proxy-Authorization', 'traceparent', 'User-Agent', 'X-Service-Signature', 'X-SERVICE-X'],
-    ...['webhook-id', 'Webhook-Anything'],
-  ])('400 for the reserved name %s', async (name) => {
+  it.each(
+    (
+      'Host content-type Content-Foo Transfer-Encoding Connection keep-alive TE Trailer Upgrade Expect ' +
+      'Proxy-Authorization traceparent User-Agent X-Service-Signature X-SERVICE-X webhook-id Webhook-Anything'
+    ).split(' '),
+  )('400 for the reserved name %s', async (name) => {
     const refused = await send('post', '', { url, events: ['*'], headers: { [name]: 'x' } }).expect(400);
     expect(refused.body.error).toMatchObject({ code: 'validation_failed', param: 'headers' });
   });
