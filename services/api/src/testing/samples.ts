@@ -20,7 +20,7 @@ export function sampleOf(schema: z.ZodType, known: KnownStrings, name = 'body'):
     return Object.fromEntries(fields.map(([field, type]) => [field, sampleOf(type, known, field)]));
   }
   if (schema instanceof z.ZodArray) return [sampleOf(schema.element as z.ZodType, known, name)];
-  if (schema instanceof z.ZodCustom) return JSON.parse(known[name] ?? '{}');
+  if (schema instanceof z.ZodCustom || schema instanceof z.ZodUnknown) return JSON.parse(known[name] ?? '{}');
   if (schema instanceof z.ZodEnum) return schema.options.find((option) => option === known[name]) ?? schema.options[0];
   if (schema instanceof z.ZodBoolean) return true;
   if (schema instanceof z.ZodNumber) return Math.max(1, schema.minValue ?? 1);
