@@ -89,7 +89,8 @@ export function createJudge(options: JudgeOptions): Judge {
 export function stillGrants(key: StoredKey | null, { address, scope, nowMs }: GrantedUse): boolean {
   if (key === null || hasExpired(key, nowMs)) return false;
   const allowsAddress = key.ipAllowlistMode === 'report' || isListed(key, address);
-  return allowsAddress && hasApiAccess(key.organization.plan) && hasScope(key.scopes, scope);
+  const hasAccess = key.session !== undefined || hasApiAccess(key.organization.plan);
+  return allowsAddress && hasAccess && hasScope(key.scopes, scope);
 }
 
 export interface GrantedUse {

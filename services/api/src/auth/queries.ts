@@ -121,7 +121,7 @@ export async function addOutsideUses(db: Database, uses: readonly OutsideUses[])
 }
 
 /**
- * Finds a live session of the console by the SHA-256 of its cookie or link. It ends with its key, and has no scope that its key
+ * Finds a live session of the console by the SHA-256 of its cookie, or of a link that still works. It ends with its key, and has no scope that its key
  * has lost.
  */
 export async function findSessionByHash(
@@ -146,6 +146,9 @@ export async function findSessionByHash(
     .where('s.ended_at', 'is', null)
     .where('k.revoked_at', 'is', null)
     .where('o.state', '=', 'active')
+    .$if(of === 'link_hash', (query) =>
+      query.where('s.entered_at', 'is', null).where('s.link_expires_at', '>', sql<Date>`now()`),
+    )
     .executeTakeFirst();
   if (row === undefined) return null;
   const ends = [row.expires_at, row.key_expires_at].filter((time) => time !== null);

@@ -23,11 +23,10 @@ export interface RateLimiter {
 const rateWindowSeconds = 60;
 
 /**
- * An organization's rate limit as shown in answers. Requires a plan with API access: keys of other plans are refused
- * earlier.
+ * An organization's rate limit as shown in answers: 0 for a plan without API access, which only the console shows.
  */
 export function describeRateLimit(limits: Readonly<Record<ApiPlan, number>>, plan: Plan) {
-  return { limit: limits[plan as ApiPlan], window_seconds: rateWindowSeconds };
+  return { limit: limits[plan as ApiPlan] ?? 0, window_seconds: rateWindowSeconds };
 }
 
 export function rateLimitHeaders(decision: RateDecision, nowMs: number): Record<string, string> {

@@ -10,8 +10,12 @@ export function hideBodies(answer: unknown): unknown {
   if (Array.isArray(answer)) return answer.map(hideBodies);
   if (typeof answer !== 'object' || answer === null) return answer;
   const isEvent = 'object' in answer && answer.object === 'event';
+  // The message of a redirect names the receiver's `Location`.
+  const isRedirect = 'error' in answer && answer.error === 'redirect';
   const shown = ([name, value]: [string, unknown]): [string, unknown] =>
-    hiddenFields.has(name) || (isEvent && name === 'data') ? [name, null] : [name, hideBodies(value)];
+    hiddenFields.has(name) || (isEvent && name === 'data') || (isRedirect && name === 'error_message')
+      ? [name, null]
+      : [name, hideBodies(value)];
   return Object.fromEntries(Object.entries(answer).map(shown));
 }
 

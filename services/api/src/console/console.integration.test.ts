@@ -160,10 +160,23 @@ describe('POST /console/api/enter', () => {
     ];
     for (const test of foreign) expect(codeOf(await test.expect(403))).toBe('forbidden_origin');
     await enter(token).set('Origin', origin).set('Sec-Fetch-Site', 'same-origin').expect(200);
+    const { token: kept } = await mint();
+    await enter(kept).set('Idempotency-Key', 'x').expect(400);
+    await enter(kept).expect(200);
     const elsewhere = await mint({ ip_allowlist: ['203.0.113.9'] });
     for (let count = 0; count < 2; count++) {
       expect(codeOf(await enter(elsewhere.token).expect(403))).toBe('ip_not_allowed');
     }
+    const uuid = fromPublicId('ses', elsewhere.id) as string;
+    const used = { cookie_hash: Buffer.alloc(32), entered_at: new Date() };
+    await api.db.updateTable('console_sessions').set(used).where('id', '=', uuid).execute();
+    await enter(elsewhere.token).expect(401);
+    const row = await api.db
+      .selectFrom('console_sessions')
+      .select('link_reused_at')
+      .where('id', '=', uuid)
+      .executeTakeFirstOrThrow();
+    expect(row.link_reused_at).not.toBeNull();
   });
 
   it('401 for an unknown, a malformed and an expired link; the cookie of a client is never kept', async () => {
@@ -299,6 +312,8 @@ describe('a session', () => {
     const { cookie } = await enterWith({ scopes: all });
     await api.internal('patch', `/internal/v1/organizations/${organizationId}`).send({ plan: 'starter' }).expect(200);
     await ask('get', `/${organizationId}/v1/webhooks`, cookie).expect(200);
+    const usage = await ask('get', `/${organizationId}/v1/usage`, cookie).expect(200);
+    expect(usage.body.rate_limit.limit).toBe(0);
     const webhook = { url: 'https://receiver.example.com/', events: ['*'] };
     const refused = await ask('post', `/${organizationId}/v1/webhooks`, cookie).send(webhook).expect(403);
     expect(codeOf(refused)).toBe('plan_no_api_access');
@@ -309,6 +324,10 @@ describe('a session', () => {
   it('makes and changes only keys within its scopes', async () => {
     const { cookie } = await enterWith({ scopes: ['me:read', 'keys:read', 'keys:write'] });
     const path = `/${organizationId}/keys`;
+    await ask('post', path, cookie)
+      .set('Idempotency-Key', 'x')
+      .send({ name: 'k', scopes: ['me:read'] })
+      .expect(400);
     const { body: key } = await ask('post', path, cookie)
       .send({ name: 'k', scopes: ['me:read'] })
       .expect(201);
@@ -373,6 +392,13 @@ describe('bodies', () => {
     for (const path of ['/v1/events/stream', '/v1/events?q=hidden']) {
       expect(codeOf(await ask('get', `/${organizationId}${path}`, cookie).expect(403))).toBe('bodies_hidden');
     }
+    const key = await api.createKey({ organizationId });
+    const webhook = await api.createWebhook(key.secret);
+    const guess = { headers: { 'webhook-id': id, 'X-Service-Signature': '0'.repeat(64) }, body: '{"id":' };
+    const check = `/${organizationId}/v1/webhooks/${webhook.id}/verify-signature`;
+    expect(codeOf(await ask('post', check, cookie).send(guess).expect(403))).toBe('bodies_hidden');
+    const staff = await enterWith();
+    await ask('get', `/${organizationId}/v1/events/stream`, staff.cookie).expect(403);
   });
 
   it("leave a row of the audit log if the owner's staff reads them, and none if a customer does", async () => {

@@ -76,8 +76,8 @@ async function useLink(options: EnterOptions, { access, session, requestId }: En
     await changed({ action: 'console_session.entered', objectId: session.id, ...about });
     const before = replaced === null ? null : await findSession(trx, credentialHash(replaced), 'cookie_hash');
     if (before !== null) {
-      await endSession(trx, { organizationId: organization.id, keyId: null }, before.id);
-      await changed({ action: 'console_session.ended', objectId: before.id, ...about });
+      const ended = await endSession(trx, { organizationId: organization.id, keyId: null }, before.id);
+      if (ended !== undefined) await changed({ action: 'console_session.ended', objectId: before.id, ...about });
     }
     return done;
   });

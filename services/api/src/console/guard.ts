@@ -3,7 +3,7 @@ import type { Request, Response } from 'express';
 import { sessionCredential } from '../auth/console-judge.ts';
 import type { Judge, Principal } from '../auth/judge.ts';
 import { parseQuery } from '../http/parsing/request-target.ts';
-import { isProblem, type Problem, problem } from '../http/problem.ts';
+import { invalidHeader, isProblem, type Problem, problem } from '../http/problem.ts';
 import { type Operation, scopeOf } from '../http/routing/route-table.ts';
 import type { Guard } from '../http/routing/serve-routes.ts';
 import { addressBucket, type ClientAddressOf } from '../http/server/client-address.ts';
@@ -52,15 +52,21 @@ function isForeign({ headers }: Request, publicUrl: string): boolean {
   return headers['x-console'] !== '1' || isElsewhere || (headers.origin !== undefined && headers.origin !== publicUrl);
 }
 
-/** Streams and searches would reveal the bodies that the session does not show. */
+/**
+ * Streams, searches and signature checks would reveal the bodies that the session does not show. Staff gets no streams
+ * either, because the audit log names each event whose body staff reads.
+ */
 function hidesWhatIsAsked(
-  { key }: ConsolePrincipal,
+  { key: { session } }: ConsolePrincipal,
   operation: Operation<ConsolePrincipal>,
   query: string,
 ): Problem | null {
-  if (key.session.showBodies || operation.kind !== 'route') return null;
-  const reveals = operation.route.streams !== undefined || parseQuery(query).q !== undefined;
-  return reveals ? problem('bodies_hidden') : null;
+  if (operation.kind !== 'route') return null;
+  const { streams, operationId } = operation.route;
+  const isStream = streams !== undefined;
+  const reveals = isStream || operationId === 'verifySignature' || parseQuery(query).q !== undefined;
+  const isRefused = (reveals && !session.showBodies) || (isStream && session.keyId === null);
+  return isRefused ? problem('bodies_hidden') : null;
 }
 
 /** Whoever asks to enter has no session yet. */
@@ -74,6 +80,8 @@ export interface EnteringAccess {
 export function createEnteringGuard({ addressOf, publicUrl }: Omit<GuardOptions, 'judge'>): Guard<EnteringAccess> {
   return (request, response) => {
     if (isForeign(request, publicUrl)) return problem('forbidden_origin');
+    // A stored answer would let the link be used again.
+    if (request.headers['idempotency-key'] !== undefined) return invalidHeader('Idempotency-Key', 'must be omitted');
     const address = addressOf(request);
     const addCookie = (cookie: string) => void response.appendHeader('Set-Cookie', cookie);
     return { address, bucket: addressBucket(address), request, addCookie };

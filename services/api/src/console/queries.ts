@@ -81,6 +81,7 @@ export async function enterSession(trx: DatabaseTransaction, id: Uuid, cookieHas
     .set({ cookie_hash: cookieHash, entered_at: sql<Date>`clock_timestamp()` })
     .where('id', '=', id)
     .where('entered_at', 'is', null)
+    .where('ended_at', 'is', null)
     .where(endsAt, '>', sql<Date>`now()`)
     .returning(['path', endsAt.as('ends_at')])
     .executeTakeFirst();

@@ -44,8 +44,9 @@ const auditedFields = [
 
 /** Removes a URL's query from the audit log: receivers put tokens there. */
 export function webhookChanges(before: WebhookRow | null, after: WebhookRow): FieldChanges {
-  const shownBefore = before === null ? null : presentWebhook(before);
-  return fieldChanges(shownBefore, presentWebhook(after), auditedFields, (name, value) =>
+  // Null if the webhook has none, so that a new webhook without headers names no change of them.
+  const shown = (row: WebhookRow) => ({ ...presentWebhook(row), header_names: row.header_names });
+  return fieldChanges(before === null ? null : shown(before), shown(after), auditedFields, (name, value) =>
     name === 'url' && typeof value === 'string' ? value.replace(/\?.*$/s, '?…') : value,
   );
 }
