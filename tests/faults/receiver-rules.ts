@@ -24,8 +24,8 @@ export async function checkReceiverRules(stores: Stores): Promise<Finding> {
 
 async function askForAnHour(stage: FaultStage, url: string): Promise<string[]> {
   const row = await firstOutcome(stage, url, { status: 503, headers: { 'retry-after': '3600' } });
-  const wrong = Math.abs(row.due_in - 3_600) > 5 || Math.abs((row.open_for ?? 0) - 600) > 5;
-  return wrong ? [`Retry-After of an hour: due in ${row.due_in} s, circuit open for ${row.open_for} s`] : [];
+  const wrong = Math.abs(row.due_in - 3_600) > 5 || Math.abs((row.open_for ?? 0) - 3_600) > 5;
+  return wrong ? [`Retry-After of an hour: due in ${row.due_in} s, webhook held for ${row.open_for} s`] : [];
 }
 
 async function askForDays(stage: FaultStage, url: string): Promise<string[]> {
