@@ -6,7 +6,7 @@ import { m } from '../messages.ts';
 import { to, usePlace } from '../router.ts';
 import { errorName } from '../ui/causes.tsx';
 import { Field, Select } from '../ui/form.tsx';
-import { Filters, Jump, listPath, localTime, Pager } from '../ui/list.tsx';
+import { Filters, Jump, listPath, Pager, PeriodFields } from '../ui/list.tsx';
 import { Load, Page, Panel } from '../ui/page.tsx';
 import { Table } from '../ui/table.tsx';
 import { State, Text, When } from '../ui/text.tsx';
@@ -45,18 +45,7 @@ export function Deliveries() {
           />
           <Field label={m.deliveries.subject} name="subject" defaultValue={value('subject')} />
           <Field label={m.deliveries.event} name="event_id" defaultValue={value('event_id')} placeholder="evt_…" />
-          <Field
-            label={m.deliveries.since}
-            name="since"
-            type="datetime-local"
-            defaultValue={localTime(query.get('since'))}
-          />
-          <Field
-            label={m.deliveries.until}
-            name="until"
-            type="datetime-local"
-            defaultValue={localTime(query.get('until'))}
-          />
+          <PeriodFields />
         </Filters>
         <Load query={deliveries}>
           {({ data, next_cursor }) => (

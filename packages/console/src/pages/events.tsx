@@ -4,7 +4,7 @@ import { shellWord } from '../curl.ts';
 import { m } from '../messages.ts';
 import { to, usePlace } from '../router.ts';
 import { Field, Select } from '../ui/form.tsx';
-import { Filters, Jump, listPath, localTime, Pager } from '../ui/list.tsx';
+import { Filters, Jump, listPath, Pager, PeriodFields } from '../ui/list.tsx';
 import { Load, Page, Panel } from '../ui/page.tsx';
 import { Table } from '../ui/table.tsx';
 import { Text, When } from '../ui/text.tsx';
@@ -32,18 +32,7 @@ export function Events() {
             ]}
           />
           <Field label={m.events.subject} name="subject" defaultValue={query.get('subject') ?? ''} />
-          <Field
-            label={m.deliveries.since}
-            name="since"
-            type="datetime-local"
-            defaultValue={localTime(query.get('since'))}
-          />
-          <Field
-            label={m.deliveries.until}
-            name="until"
-            type="datetime-local"
-            defaultValue={localTime(query.get('until'))}
-          />
+          <PeriodFields />
         </Filters>
         <Load query={events}>
           {({ data, next_cursor }) => (

@@ -36,7 +36,7 @@ export function Live() {
   );
 }
 
-/** How many deliveries are newer than those of the first answer. */
+/** Counts the deliveries that are newer than every delivery of the first answer. */
 function useArrived({ data }: Query<List<Delivery>>): number {
   const [first, setFirst] = useState<string>();
   const newest = data?.data[0]?.id ?? (data && '');

@@ -38,6 +38,20 @@ export function Filters({ names, children }: { names: readonly string[]; childre
 
 const isTime = (name: string) => name === 'since' || name === 'until';
 
+/** Filters of a list by the time of creation. */
+export function PeriodFields() {
+  const { query } = usePlace();
+  const field = (name: 'since' | 'until') => (
+    <Field label={m.deliveries[name]} name={name} type="datetime-local" defaultValue={localTime(query.get(name))} />
+  );
+  return (
+    <>
+      {field('since')}
+      {field('until')}
+    </>
+  );
+}
+
 /** The value of a field for a time, in the time zone of the browser. */
 export function localTime(at: string | null): string {
   if (at === null || Number.isNaN(Date.parse(at))) return '';

@@ -415,7 +415,7 @@ export interface components {
             show_bodies: boolean;
             /** @description Who uses the session, for people. */
             label: string | null;
-            /** @description Addresses and CIDRs that the session may be used from; null: those of its key, or any. */
+            /** @description Addresses and CIDRs that the session may be used from; null: the allowlist of its key applies, if it has one. */
             ip_allowlist: string[] | null;
             /**
              * Format: date-time
@@ -481,7 +481,7 @@ export interface components {
             show_bodies: boolean;
             /** @description Who uses the session, for people. */
             label: string | null;
-            /** @description Addresses and CIDRs that the session may be used from; null: those of its key, or any. */
+            /** @description Addresses and CIDRs that the session may be used from; null: the allowlist of its key applies, if it has one. */
             ip_allowlist: string[] | null;
             /**
              * Format: date-time

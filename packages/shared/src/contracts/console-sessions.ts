@@ -65,7 +65,9 @@ const sessionShape = {
   ip_allowlist: z
     .array(z.string())
     .nullable()
-    .describe('Addresses and CIDRs that the session may be used from; null: those of its key, or any.'),
+    .describe(
+      'Addresses and CIDRs that the session may be used from; null: the allowlist of its key applies, if it has one.',
+    ),
   created_at: timestampSchema.describe('When the link was made.'),
 };
 

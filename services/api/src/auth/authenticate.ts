@@ -32,7 +32,7 @@ export interface AuthenticatorOptions {
   clock: Clock;
   /** Reads the credential that keys, or sessions of the console, present; null if there is none. */
   credentialOf?: (presented: readonly string[] | undefined) => string | null;
-  /** Whether the credentials are those of sessions. */
+  /** True if the credentials belong to sessions of the console. */
   forSessions?: boolean;
 }
 

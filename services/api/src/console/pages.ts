@@ -29,11 +29,11 @@ interface PageFile {
 }
 
 /** Serves the console's pages and files, and its configuration, from memory and without a session. */
-export function consolePages(settings: ConsoleSettings, folder = consoleFolder): RequestHandler {
-  const page = readPage(folder, 'index.html', 'text/html; charset=utf-8');
+export function consolePages(settings: ConsoleSettings): RequestHandler {
+  const page = readPage(consoleFolder, 'index.html', 'text/html; charset=utf-8');
   const logo = settings.brand?.logo ? Buffer.from(settings.brand.logo, 'base64') : undefined;
   const logoName = logo && `logo-${hash('sha256', logo, 'hex').slice(0, 8)}.png`;
-  const files = readFiles(join(folder, 'assets'));
+  const files = readFiles(join(consoleFolder, 'assets'));
   if (logo !== undefined && logoName !== undefined) files.set(logoName, { type: 'image/png', plain: logo });
   const brand = settings.brand && { name: settings.brand.name, logo: logoName ? `/console/assets/${logoName}` : null };
   return (request, response, next) => {

@@ -13,7 +13,7 @@ import { newUuid, toPublicId, type Uuid } from '@enterprise-api/shared/runtime';
 import { canonicalAllowlist } from '../api-keys/service.ts';
 import type { Principal } from '../auth/judge.ts';
 import { hasScope } from '../auth/scopes.ts';
-import { fieldChanges } from '../core/field-changes.ts';
+import { fieldChanges, noFieldChanges } from '../core/field-changes.ts';
 import { findOrganizationState, requireActive } from '../core/require-active.ts';
 import type { Transact } from '../core/unit-of-work.ts';
 import { challenges, invalid, invalidHeader, isProblem, type Problem, problem } from '../http/problem.ts';
@@ -98,13 +98,12 @@ export function createConsoleSessions({ db, cursors, publicUrl, now }: ConsoleSe
       transact(async ({ trx, changed }) => {
         const organizationId = await endSession(trx, owner, id);
         if (organizationId === undefined) return problem('not_found');
-        await changed({ action: 'console_session.ended', objectId: id, organizationId, ...noFields });
+        await changed({ action: 'console_session.ended', objectId: id, organizationId, ...noFieldChanges });
         return undefined;
       }),
   };
 }
 
-const noFields = { changedFields: [], changes: {} };
 const tooMany = problem('limit_reached', { message: `The organization has ${maxLive} live console sessions.` });
 
 /** The scopes, path and allowlist of a new session, or why the caller may not mint it. */

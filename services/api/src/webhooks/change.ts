@@ -108,7 +108,7 @@ export async function lockTarget(
   return isStale(ifMatch, row.version) ? problem('precondition_failed') : row;
 }
 
-/** A stored credential must not go to another origin: whoever may change the URL could read it there. */
+/** A stored credential must not go to another origin, where a client that may change the URL could read it. */
 function leadsHeadersAway({ url, header_names }: WebhookRow, input: UpdateWebhook): boolean {
   return header_names !== null && input.url !== undefined && new URL(input.url).origin !== new URL(url).origin;
 }
