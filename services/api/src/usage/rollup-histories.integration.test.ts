@@ -105,7 +105,7 @@ function createHistory() {
   const pick = <Item>(items: Item[], place: number) => items[Math.floor(place * items.length)];
   const timeAfter = async (after: number, place: number) => {
     const from = Math.max(after, await countedUntil());
-    return Math.floor(from + (end - from) * place);
+    return Math.min(Math.floor(from + (end - from) * place), end - 1);
   };
   const emit = async (place: number) => {
     const { organizationId, webhookId } = webhooks[events.length % 2] as (typeof webhooks)[number];
