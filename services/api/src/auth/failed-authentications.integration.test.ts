@@ -1,5 +1,6 @@
 import { systemClock } from '@enterprise-api/shared/runtime';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import request from 'supertest';
 import { startTestApi, type TestApi } from '../testing/test-api.ts';
 
 /** The monotonic clock, moved by hand: copies of keys grow old by it, and blocks end. */
@@ -63,6 +64,18 @@ describe('an address with too many failed authentications', () => {
       await call(key.secret).expect(429);
     }
     expect((await lookups()) - before).toBe(1);
+  });
+
+  it('may try no more links of the console, and no more keys', async () => {
+    const { address, call } = callFrom();
+    const enter = () =>
+      request(api.publicUrl)
+        .post('/console/api/enter')
+        .set({ 'X-Console': '1', 'X-Forwarded-For': address })
+        .send({ token: 'a'.repeat(43) });
+    for (let count = 0; count < failuresAllowed; count++) await enter().expect(401);
+    await enter().expect(429);
+    await call('nwk_nonsense').expect(429);
   });
 });
 
