@@ -307,6 +307,20 @@ describe('a session', () => {
     await ask('get', `/${organizationId}/v1/me`, own).expect(401);
   });
 
+  it('ends when its key expires', async () => {
+    const key = await api.createKey({ organizationId });
+    const { body } = await api.call('post', '/v1/console-sessions', key.secret).send({}).expect(201);
+    const { headers } = await enter(body.url.split('#')[1]).expect(200);
+    const own = cookiesOf(headers)[0]?.split(';')[0] as string;
+    const id = fromPublicId('key', key.id) as string;
+    const expires_at = new Date(Date.now() - 1_000);
+    await api.db.updateTable('api_keys').set({ expires_at }).where('id', '=', id).execute();
+    await until('the session has ended', async () => {
+      const { status } = await ask('get', `/${organizationId}/session`, own);
+      return status === 401;
+    });
+  });
+
   it('of a starter plan reads, signs out and revokes keys, and writes nothing', async () => {
     const key = await api.createKey({ organizationId });
     const { cookie } = await enterWith({ scopes: all });
