@@ -12,6 +12,7 @@ const paths = [
   '/docs/verify',
   '/docs/test-locally',
   '/docs/debug-a-delivery',
+  '/docs/coding-agents',
   '/docs/operational-events',
   '/docs/rotate-a-secret',
   '/docs/follow-events',

@@ -6,7 +6,7 @@ import { type GuardedProcess, projectFolder, spawnGuarded } from '@enterprise-ap
 import { run as runProgram } from '../../packages/cli/src/program.ts';
 import { collectOutput, testIo } from '../../packages/cli/src/testing/test-io.ts';
 
-const program = join(projectFolder, 'packages/cli/bin/enterprise-api.js');
+export const program = join(projectFolder, 'packages/cli/bin/enterprise-api.js');
 
 interface Finished {
   code: number;

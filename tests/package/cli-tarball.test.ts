@@ -45,6 +45,17 @@ describe('the package @enterprise-api/cli, installed in an empty folder', () => 
     ]);
   });
 
+  it('serves the Model Context Protocol with the package that it installs', () => {
+    const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } };
+    const { stdout } = spawnSync(process.execPath, [join(installed, 'bin/enterprise-api.js'), 'mcp'], {
+      encoding: 'utf8',
+      env: { ENTERPRISE_API_URL: 'http://127.0.0.1:9', ENTERPRISE_API_KEY: 'nwk_test', HOME: consumer.path },
+      input: `${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params })}\n`,
+      timeout: 60_000,
+    });
+    expect(JSON.parse(stdout)).toMatchObject({ result: { serverInfo: { name: 'enterprise-api' } } });
+  });
+
   describeWith(['node20'], (oldNode) => {
     it('says on an older Node.js which one it needs, and ends with 1', () => {
       const program = join(installed, 'bin/enterprise-api.js');

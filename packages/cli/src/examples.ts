@@ -37,6 +37,7 @@ export const examples: Readonly<Record<string, string>> = {
   erasures: '--json',
   request: 'GET /v1/consultations',
   open: 'verify',
+  mcp: '--profile agent',
   console: '--label Ada',
   'orgs list': '--external-id customer-17',
   'orgs show': 'org_01jd6kz5r8e2v9qxm3c7t4b0na',

@@ -10,6 +10,7 @@ import { addEventCommands } from './events.ts';
 import { addKeyCommands } from './keys.ts';
 import { addListenCommand } from './listen.ts';
 import { addLoginCommands } from './login.ts';
+import { addMcpCommand } from './mcp.ts';
 import { addMeCommand } from './me.ts';
 import { addOpenCommand } from './open.ts';
 import { addOpsCommands } from './ops.ts';
@@ -40,6 +41,7 @@ export const commandModules: readonly CommandModule[] = [
   addErasuresCommand,
   addRequestCommand,
   addOpenCommand,
+  addMcpCommand,
   addConsoleCommand,
   addOrganizationCommands,
   addKeyCommands,

@@ -11,6 +11,7 @@ const names = [
   'verify',
   'test-locally',
   'debug-a-delivery',
+  'coding-agents',
   'operational-events',
   'rotate-a-secret',
   'follow-events',
