@@ -56,6 +56,7 @@ import { createEndedChanges } from './webhooks/ended-changes.ts';
 import { followChanges } from './webhooks/follow-changes.ts';
 import { createPendingCancellation } from './webhooks/pending-cancellation.ts';
 import { cancelLeased } from './webhooks/queries.ts';
+import { createRecoveries } from './webhooks/recoveries.ts';
 import { WebhookCache } from './webhooks/webhook-cache.ts';
 
 /**
@@ -252,6 +253,7 @@ function startMaintenance(foundation: Foundation, others: Record<string, Loop>, 
       warn('erasures not continued'),
     ),
     closings: createClosingLoop({ ...foundation, eraseEvents }, warn('organizations not closed yet')),
+    recoveries: createRecoveries(foundation, warn('webhooks not enabled after their probes')),
     replays: createReplayLoop(db, warn('replays not counted')),
     retention: createRetentionLoop(directUrl, { periods: config, log }, warn('retention failed; will retry soon')),
   };

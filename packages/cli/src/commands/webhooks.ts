@@ -177,7 +177,7 @@ async function changesOf(options: UpdateOptions, context: Context) {
   throw new Failure(
     'usage',
     'Nothing to change.',
-    'Give --url, --events, --description, --enable, --disable, --rate-limit, --max-in-flight or --headers.',
+    'Give --url, --events, --description, --enable, --disable, --rate-limit, --max-in-flight, --auto-recover or --headers.',
   );
 }
 

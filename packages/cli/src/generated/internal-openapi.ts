@@ -83,10 +83,10 @@ export interface components {
             /** @description Whether the delivery had changed before the attempt ended: its outcome then has no effect. */
             superseded: boolean;
             /**
-             * @description What caused the attempt: the retry schedule (`scheduled`), or a test, a retry or a replay (`manual`).
+             * @description What caused the attempt: the retry schedule (`scheduled`), a test, a retry or a replay (`manual`), or `auto_recover` (`probe`).
              * @enum {string}
              */
-            trigger: "scheduled" | "manual";
+            trigger: "scheduled" | "manual" | "probe";
             /**
              * Format: date-time
              * @description When the attempt began.
@@ -125,7 +125,7 @@ export interface components {
          * @description What was done.
          * @enum {string}
          */
-        AuditAction: "organization.created" | "organization.updated" | "organization.closed" | "api_key.created" | "api_key.updated" | "api_key.deleted" | "webhook.created" | "webhook.updated" | "webhook.secret_rotated" | "webhook.deleted" | "webhook.disabled" | "webhook.tested" | "webhook.replayed" | "webhook.paused" | "webhook.resumed" | "delivery.retried" | "event.read" | "sending.paused" | "sending.resumed" | "erasure.requested" | "replay.canceled" | "console_session.created" | "console_session.entered" | "console_session.link_reused" | "console_session.ended";
+        AuditAction: "organization.created" | "organization.updated" | "organization.closed" | "api_key.created" | "api_key.updated" | "api_key.deleted" | "webhook.created" | "webhook.updated" | "webhook.secret_rotated" | "webhook.deleted" | "webhook.disabled" | "webhook.recovered" | "webhook.tested" | "webhook.replayed" | "webhook.paused" | "webhook.resumed" | "delivery.retried" | "event.read" | "sending.paused" | "sending.resumed" | "erasure.requested" | "replay.canceled" | "console_session.created" | "console_session.entered" | "console_session.link_reused" | "console_session.ended";
         /** @description A change of an organization, a key, a webhook, a delivery or the sending of deliveries, an erasure, a replay that was canceled, or an operator who read an event: what, by whom, and when. */
         AuditEntry: {
             /** @description Id of the audit entry. */
@@ -638,7 +638,7 @@ export interface components {
             subject: string | null;
             /** @description The state of the delivery. */
             status: components["schemas"]["DeliveryStatus"];
-            /** @description Why it was canceled: `webhook_disabled` (by its owner, automatically or by a 410), `webhook_deleted`, `replay_canceled`, `erased` or `organization_closed`. Expect further reasons. Null unless it is canceled. */
+            /** @description Why it was canceled: `webhook_disabled` (by its owner, automatically or by a 410), `webhook_deleted`, `replay_canceled`, `probe_canceled`, `erased` or `organization_closed`. Expect further reasons. Null unless it is canceled. */
             canceled_reason: string | null;
             /** @description How many attempts were made. */
             attempt_count: number;
@@ -657,7 +657,7 @@ export interface components {
             last_error: components["schemas"]["AttemptError"] | null;
             /** @description How long the last attempt took, in milliseconds. */
             last_duration_ms: number | null;
-            /** @description Whether its event is a test: one attempt, without an effect on the health of the webhook. */
+            /** @description Whether its event is a test: a probe or one attempt, without an effect on the health of the webhook. */
             test: boolean;
             /**
              * Format: date-time
@@ -1485,6 +1485,8 @@ export interface components {
             rate_limit_per_second: number | null;
             /** @description At most this many attempts run at a time; null: no limit but the service's own. Tests are exempt. */
             max_in_flight: number | null;
+            /** @description Whether we send hourly tests for a week after we disabled it as `failing`, and enable it once one succeeds. Not with `headers`. */
+            auto_recover: boolean;
             /** @description The names of `headers`. Their values are never shown. */
             header_names: string[];
             /** @description The pause of the webhook; null unless it is paused. */

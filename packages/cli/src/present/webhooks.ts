@@ -15,7 +15,7 @@ export function webhookColumns(paint: Paint): Column<Webhook>[] {
 }
 
 export function webhookFields(webhook: Webhook): Field[] {
-  const { paused, rate_limit_per_second, max_in_flight, header_names } = webhook;
+  const { paused, rate_limit_per_second, max_in_flight, auto_recover, header_names } = webhook;
   return [
     ['id', webhook.id],
     ['url', webhook.url],
@@ -30,6 +30,7 @@ export function webhookFields(webhook: Webhook): Field[] {
     ['paused', paused === null ? undefined : pauseText(paused)],
     ['attempts per second', rate_limit_per_second === null ? undefined : `at most ${rate_limit_per_second}`],
     ['attempts at a time', max_in_flight === null ? undefined : `at most ${max_in_flight}`],
+    ['recovers', auto_recover ? 'once a test succeeds after it was disabled as failing' : undefined],
     ['headers', header_names.length === 0 ? undefined : header_names.join(', ')],
     [
       'previous secret',

@@ -270,10 +270,10 @@ export interface components {
             /** @description Whether the delivery had changed before the attempt ended: its outcome then has no effect. */
             superseded: boolean;
             /**
-             * @description What caused the attempt: the retry schedule (`scheduled`), or a test, a retry or a replay (`manual`).
+             * @description What caused the attempt: the retry schedule (`scheduled`), a test, a retry or a replay (`manual`), or `auto_recover` (`probe`).
              * @enum {string}
              */
-            trigger: "scheduled" | "manual";
+            trigger: "scheduled" | "manual" | "probe";
             /**
              * Format: date-time
              * @description When the attempt began.
@@ -581,6 +581,8 @@ export interface components {
             rate_limit_per_second?: number | null;
             /** @description At most this many attempts run at a time; null: no limit but the service's own. Tests are exempt. */
             max_in_flight?: number | null;
+            /** @description Whether we send hourly tests for a week after we disabled it as `failing`, and enable it once one succeeds. Not with `headers`. */
+            auto_recover?: boolean;
             /** @description Headers that every delivery carries, for a gateway before your receiver: at most 10. No answer shows their values. Headers that we set ourselves are reserved. A new `url` of another origin needs them again. */
             headers?: {
                 [key: string]: string;
@@ -605,7 +607,7 @@ export interface components {
             subject: string | null;
             /** @description The state of the delivery. */
             status: components["schemas"]["DeliveryStatus"];
-            /** @description Why it was canceled: `webhook_disabled` (by its owner, automatically or by a 410), `webhook_deleted`, `replay_canceled`, `erased` or `organization_closed`. Expect further reasons. Null unless it is canceled. */
+            /** @description Why it was canceled: `webhook_disabled` (by its owner, automatically or by a 410), `webhook_deleted`, `replay_canceled`, `probe_canceled`, `erased` or `organization_closed`. Expect further reasons. Null unless it is canceled. */
             canceled_reason: string | null;
             /** @description How many attempts were made. */
             attempt_count: number;
@@ -624,7 +626,7 @@ export interface components {
             last_error: components["schemas"]["AttemptError"] | null;
             /** @description How long the last attempt took, in milliseconds. */
             last_duration_ms: number | null;
-            /** @description Whether its event is a test: one attempt, without an effect on the health of the webhook. */
+            /** @description Whether its event is a test: a probe or one attempt, without an effect on the health of the webhook. */
             test: boolean;
             /**
              * Format: date-time
@@ -656,7 +658,7 @@ export interface components {
             subject: string | null;
             /** @description The state of the delivery. */
             status: components["schemas"]["DeliveryStatus"];
-            /** @description Why it was canceled: `webhook_disabled` (by its owner, automatically or by a 410), `webhook_deleted`, `replay_canceled`, `erased` or `organization_closed`. Expect further reasons. Null unless it is canceled. */
+            /** @description Why it was canceled: `webhook_disabled` (by its owner, automatically or by a 410), `webhook_deleted`, `replay_canceled`, `probe_canceled`, `erased` or `organization_closed`. Expect further reasons. Null unless it is canceled. */
             canceled_reason: string | null;
             /** @description How many attempts were made. */
             attempt_count: number;
@@ -675,7 +677,7 @@ export interface components {
             last_error: components["schemas"]["AttemptError"] | null;
             /** @description How long the last attempt took, in milliseconds. */
             last_duration_ms: number | null;
-            /** @description Whether its event is a test: one attempt, without an effect on the health of the webhook. */
+            /** @description Whether its event is a test: a probe or one attempt, without an effect on the health of the webhook. */
             test: boolean;
             /**
              * Format: date-time
@@ -1342,6 +1344,8 @@ export interface components {
             rate_limit_per_second?: number | null;
             /** @description At most this many attempts run at a time; null: no limit but the service's own. Tests are exempt. */
             max_in_flight?: number | null;
+            /** @description Whether we send hourly tests for a week after we disabled it as `failing`, and enable it once one succeeds. Not with `headers`. */
+            auto_recover?: boolean;
             /** @description Headers that every delivery carries, for a gateway before your receiver: at most 10. No answer shows their values. Headers that we set ourselves are reserved. A new `url` of another origin needs them again. */
             headers?: {
                 [key: string]: string;
@@ -1472,6 +1476,8 @@ export interface components {
             rate_limit_per_second: number | null;
             /** @description At most this many attempts run at a time; null: no limit but the service's own. Tests are exempt. */
             max_in_flight: number | null;
+            /** @description Whether we send hourly tests for a week after we disabled it as `failing`, and enable it once one succeeds. Not with `headers`. */
+            auto_recover: boolean;
             /** @description The names of `headers`. Their values are never shown. */
             header_names: string[];
             /** @description The pause of the webhook; null unless it is paused. */
@@ -1786,7 +1792,7 @@ export interface components {
             /** @description `cursor` of the next page; null when there is none. */
             next_cursor: string | null;
         };
-        /** @description A delivery succeeded after `webhook.failing`, or a webhook was enabled after `webhook.disabled`. */
+        /** @description A delivery succeeded after `webhook.failing`, or a webhook was enabled after `webhook.disabled`, by a person or by a probe. */
         WebhookRecoveredEvent: {
             /** @description Id of the event. */
             id: string;
@@ -1827,12 +1833,22 @@ export interface components {
                  * @description What ended the failure.
                  * @enum {string}
                  */
-                cause: "succeeded" | "enabled";
+                cause: "succeeded" | "enabled" | "probe";
                 /**
                  * Format: date-time
                  * @description When it recovered.
                  */
                 recovered_at: string;
+                /** @description After a probe: how many events the webhook did not get while it was disabled, at most 100,000. */
+                skipped?: number;
+                /** @description After a probe: the body of the request `POST /v1/webhooks/{id}/replay` that sends these events. */
+                replay?: {
+                    /** Format: date-time */
+                    since: string;
+                    status: "skipped"[];
+                } & {
+                    [key: string]: unknown;
+                };
             } & {
                 [key: string]: unknown;
             };
@@ -1991,6 +2007,8 @@ export interface components {
             rate_limit_per_second: number | null;
             /** @description At most this many attempts run at a time; null: no limit but the service's own. Tests are exempt. */
             max_in_flight: number | null;
+            /** @description Whether we send hourly tests for a week after we disabled it as `failing`, and enable it once one succeeds. Not with `headers`. */
+            auto_recover: boolean;
             /** @description The names of `headers`. Their values are never shown. */
             header_names: string[];
             /** @description The pause of the webhook; null unless it is paused. */

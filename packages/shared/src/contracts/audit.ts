@@ -32,6 +32,7 @@ export const auditActions = [
   'webhook.secret_rotated',
   'webhook.deleted',
   'webhook.disabled',
+  'webhook.recovered',
   'webhook.tested',
   'webhook.replayed',
   'webhook.paused',

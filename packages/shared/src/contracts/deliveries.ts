@@ -55,8 +55,11 @@ export const attemptErrorSchema = z.enum(attemptErrors).meta({
   examples: ['timeout'],
 });
 
-/** The cause of an attempt: the retry schedule, or a request for a redelivery (test, retry, replay). */
-export const attemptTriggers = ['scheduled', 'manual'] as const;
+/**
+ * The cause of an attempt: the retry schedule, a request for a redelivery (test, retry, replay), or the probe of a
+ * webhook that was disabled.
+ */
+export const attemptTriggers = ['scheduled', 'manual', 'probe'] as const;
 export type AttemptTrigger = (typeof attemptTriggers)[number];
 
 export const listDeliveriesQuerySchema = forwardPeriod(
@@ -85,7 +88,7 @@ const deliveryFields = z.strictObject({
     .string()
     .nullable()
     .describe(
-      'Why it was canceled: `webhook_disabled` (by its owner, automatically or by a 410), `webhook_deleted`, `replay_canceled`, `erased` or `organization_closed`. Expect further reasons. Null unless it is canceled.',
+      'Why it was canceled: `webhook_disabled` (by its owner, automatically or by a 410), `webhook_deleted`, `replay_canceled`, `probe_canceled`, `erased` or `organization_closed`. Expect further reasons. Null unless it is canceled.',
     ),
   attempt_count: z.number().int().describe('How many attempts were made.'),
   max_attempts: z.number().int().describe('How many attempts the retry schedule allows.'),
@@ -96,7 +99,7 @@ const deliveryFields = z.strictObject({
   last_duration_ms: z.number().int().nullable().describe('How long the last attempt took, in milliseconds.'),
   test: z
     .boolean()
-    .describe('Whether its event is a test: one attempt, without an effect on the health of the webhook.'),
+    .describe('Whether its event is a test: a probe or one attempt, without an effect on the health of the webhook.'),
   created_at: timestampSchema.describe('When the delivery was created.'),
   completed_at: timestampSchema.nullable().describe('When it succeeded, failed or was canceled.'),
 });
@@ -160,7 +163,7 @@ export const attemptSchema = z
     trigger: z
       .enum(attemptTriggers)
       .describe(
-        'What caused the attempt: the retry schedule (`scheduled`), or a test, a retry or a replay (`manual`).',
+        'What caused the attempt: the retry schedule (`scheduled`), a test, a retry or a replay (`manual`), or `auto_recover` (`probe`).',
       ),
     started_at: timestampSchema.describe('When the attempt began.'),
     duration_ms: z.number().int().describe('How long it took, in milliseconds.'),

@@ -160,13 +160,21 @@ export const eventTypes = {
     example: { ...webhookExample, cause: 'failing', count: 31, disabled_at: '2026-11-25T07:00:00.000Z' },
   },
   'webhook.recovered': {
-    description: 'A delivery succeeded after `webhook.failing`, or a webhook was enabled after `webhook.disabled`.',
+    description: 'A delivery succeeded after `webhook.failing`, or a webhook was enabled after `webhook.disabled`, by a person or by a probe.',
     subscribable: true,
     operational: true,
     data: z.looseObject({
       ...webhookFields,
-      cause: z.enum(['succeeded', 'enabled']).describe('What ended the failure.'),
+      cause: z.enum(['succeeded', 'enabled', 'probe']).describe('What ended the failure.'),
       recovered_at: timestampSchema.describe('When it recovered.'),
+      skipped: z
+        .int()
+        .optional()
+        .describe('After a probe: how many events the webhook did not get while it was disabled, at most 100,000.'),
+      replay: z
+        .looseObject({ since: timestampSchema, status: z.array(z.literal('skipped')) })
+        .optional()
+        .describe('After a probe: the body of the request `POST /v1/webhooks/{id}/replay` that sends these events.'),
     }),
     subject: null,
     example: { ...webhookExample, cause: 'succeeded', recovered_at: '2026-11-22T07:00:00.000Z' },
@@ -278,6 +286,11 @@ export function eventPatternsFor(type: EventType): string[] {
   if (isOperational(type)) return [type];
   const family = familyOf(type);
   return [type, `${family}.*`, ...(familiesOfStar.has(family) ? ['*'] : [])];
+}
+
+/** The types of which a webhook with these patterns gets the events. */
+export function typesMatching(patterns: readonly string[]): EventType[] {
+  return eventTypeNames.filter((type) => eventPatternsFor(type).some((pattern) => patterns.includes(pattern)));
 }
 
 /** Each event type with each of its patterns. SQL statements join these pairs to match events with webhooks. */

@@ -47,6 +47,12 @@ const maxInFlightSchema = z
   .nullable()
   .describe("At most this many attempts run at a time; null: no limit but the service's own. Tests are exempt.");
 
+const autoRecoverSchema = z
+  .boolean()
+  .describe(
+    'Whether we send hourly tests for a week after we disabled it as `failing`, and enable it once one succeeds. Not with `headers`.',
+  );
+
 const settableFields = {
   url: urlSchema,
   events: distinct(
@@ -58,12 +64,13 @@ const settableFields = {
   enabled: z.boolean().describe('Whether new events are delivered.'),
   rate_limit_per_second: rateLimitSchema,
   max_in_flight: maxInFlightSchema,
+  auto_recover: autoRecoverSchema,
   headers: webhookHeadersSchema,
 };
 
 export const createWebhookSchema = z
   .strictObject(settableFields)
-  .partial({ description: true, enabled: true, rate_limit_per_second: true, max_in_flight: true, headers: true })
+  .partial({ description: true, enabled: true, rate_limit_per_second: true, max_in_flight: true, auto_recover: true, headers: true })
   .meta({
     id: 'CreateWebhook',
     examples: [{ url: 'https://hooks.example.com/in', events: ['consultation.*'], description: 'Orders' }],
@@ -104,6 +111,7 @@ const webhookFields = z.strictObject({
     ),
   rate_limit_per_second: rateLimitSchema,
   max_in_flight: maxInFlightSchema,
+  auto_recover: autoRecoverSchema,
   header_names: z.array(z.string()).describe('The names of `headers`. Their values are never shown.'),
   paused: z
     .strictObject({
@@ -132,6 +140,7 @@ export const webhookExample = {
   disable_at: null,
   rate_limit_per_second: null,
   max_in_flight: null,
+  auto_recover: false,
   header_names: [],
   paused: null,
   previous_secret_expires_at: null,

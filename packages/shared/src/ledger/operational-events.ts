@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { EventType } from '../contracts/index.ts';
 import { newUuid, type Uuid } from '../runtime/ids.ts';
 import type { Database, DatabaseTransaction } from './database.ts';
+import { type SkippedSelection, skippedEvents } from './skipped-events.ts';
 import { pausedFor } from './webhook-controls.ts';
 
 export interface OperationalEvent {
@@ -39,6 +40,15 @@ export function noteEnabledWebhook(
 ): Promise<void> {
   const facts = sql`jsonb_build_object('cause', 'enabled', 'recovered_at', rfc3339(now()))`;
   return writeOperationalEvent(trx, { ...atNow(webhook), type: 'webhook.recovered', facts });
+}
+
+/** A probe has enabled the webhook. The event counts the skipped events, and shows the replay that sends them. */
+export function noteRecoveredWebhook(trx: DatabaseTransaction, selection: SkippedSelection): Promise<void> {
+  const { organizationId, webhookId: id, since } = selection;
+  const facts = sql`jsonb_build_object('cause', 'probe', 'recovered_at', rfc3339(now()),
+    'skipped', (select count(*) from (${skippedEvents(selection, 100_000)}) s),
+    'replay', jsonb_build_object('since', rfc3339(${since}::timestamptz), 'status', jsonb_build_array('skipped')))`;
+  return writeOperationalEvent(trx, { ...atNow({ id, organizationId }), type: 'webhook.recovered', facts });
 }
 
 const atNow = ({ id, organizationId }: { id: Uuid; organizationId: Uuid }) => ({

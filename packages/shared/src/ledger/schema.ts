@@ -96,6 +96,10 @@ export interface WebhooksTable {
   header_names: Generated<string[] | null>;
   /** The entries of the headers as JSON, encrypted; null if the webhook has none, or is deleted. */
   headers_sealed: Generated<string | null>;
+  /** Whether a successful probe enables the webhook after a worker has disabled it as failing. */
+  auto_recover: Generated<boolean>;
+  /** The test delivery that probes the disabled webhook; null if none does. */
+  probe_delivery_id: Generated<Uuid | null>;
   created_at: CreatedAt;
   updated_at: Generated<Date>;
 }

@@ -36,3 +36,14 @@ export async function endPause(trx: DatabaseTransaction, webhookId: string): Pro
   await sql`update webhook_controls set paused_since = null, resume_at = null, pause_reason = null
     where webhook_id = ${webhookId} and paused_since is not null`.execute(trx);
 }
+
+/**
+ * Clears failures and closes the circuit breaker: both concern the previous URL, or the time before the webhook was
+ * disabled.
+ */
+export async function resetHealth(trx: DatabaseTransaction, webhookId: string): Promise<void> {
+  await sql`
+    update webhook_health set consecutive_failures = 0, failed_attempts = 0, first_failure_at = null, open_until = null,
+      openings = 0, paused_for = interval '0' where webhook_id = ${webhookId}`.execute(trx);
+  await sql`update webhook_controls set held_until = null where webhook_id = ${webhookId}`.execute(trx);
+}

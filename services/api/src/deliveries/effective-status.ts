@@ -38,7 +38,7 @@ export const waitingFor = sql<WaitingFor | null>`
        else (
          select case when not p.test and ${isPaused} then 'paused'
                      when not p.test and ${isHeldByReceiver} then 'receiver'
-                     when p.next_attempt_at > now() then case when h.open_until > now() then 'circuit_open' else 'schedule' end
+                     when p.next_attempt_at > now() then case when not p.test and h.open_until > now() then 'circuit_open' else 'schedule' end
                      when not p.test and (k.rate_used_until > now() or cardinality(k.in_flight_ids) >= k.max_in_flight) then 'rate_limit' else 'capacity' end
          from (values (1)) one left join webhook_health h on h.webhook_id = d.webhook_id
          left join webhook_controls k on k.webhook_id = d.webhook_id) end`;

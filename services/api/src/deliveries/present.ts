@@ -59,15 +59,16 @@ export function presentDetail(row: DeliveryRow, attempts: readonly AttemptRow[],
     contentLength: body === null ? null : Buffer.byteLength(body),
     timestampSeconds: newest === undefined ? null : Math.floor(newest.started_at.getTime() / 1_000),
   });
-  return { ...delivery, attempts: attempts.map(presentAttempt), request: { headers, body } };
+  return { ...delivery, attempts: attempts.map((attempt) => presentAttempt(attempt, delivery)), request: { headers, body } };
 }
 
-function presentAttempt(row: AttemptRow): Attempt {
+/** A probe is the only test with attempts that nobody asked for. */
+function presentAttempt(row: AttemptRow, { test }: Pick<Delivery, 'test'>): Attempt {
   return {
     id: toPublicId('att', row.id),
     number: row.number,
     superseded: row.superseded,
-    trigger: row.manual ? 'manual' : 'scheduled',
+    trigger: row.manual ? 'manual' : test ? 'probe' : 'scheduled',
     started_at: row.started_at.toISOString(),
     duration_ms: row.duration_ms,
     status_code: row.status_code,

@@ -1,5 +1,5 @@
-import type { NewEvent } from '@enterprise-api/shared/events';
-import type { Database, DatabaseTransaction, Row } from '@enterprise-api/shared/ledger';
+import { type NewEvent, testRows } from '@enterprise-api/shared/events';
+import { type Database, type DatabaseTransaction, makePending, type Row } from '@enterprise-api/shared/ledger';
 import type { Uuid } from '@enterprise-api/shared/runtime';
 import { type RawBuilder, sql } from 'kysely';
 import { waitingFor } from '../deliveries/effective-status.ts';
@@ -46,37 +46,13 @@ export async function countPendingTests(db: Database, webhookId: Uuid): Promise<
   return rows[0]?.tests ?? 0;
 }
 
-/** Writes a test event and its one delivery, due now. Without an outbox row, the event gets no fan-out. */
+/** Writes a test event and its one delivery, due now, with one attempt. */
 export async function insertTest(trx: DatabaseTransaction, webhookId: Uuid, event: NewEvent): Promise<DeliveryRow> {
-  const { id, organizationId, type, body, requestId, traceparent } = event;
   const { rows } = await sql<DeliveryRow>`
-    with event as (
-      insert into events (id, organization_id, type, test, request_id, traceparent, position)
-      values (${id}, ${organizationId}, ${type}, true, ${requestId}, ${traceparent}, event_position(${organizationId}))
-    ), body as (
-      insert into event_bodies (event_id, body) values (${id}, ${body})
-    ), removed_early as (
-      insert into bodies_to_remove (organization_id, event_id)
-      select id, ${id} from organizations where id = ${organizationId} and body_retention_seconds is not null
-    ), written as (
-      insert into deliveries (id, organization_id, webhook_id, event_id, event_type, status, max_attempts, manual, test)
-      values (delivery_id(${id}, ${webhookId}), ${organizationId}, ${webhookId}, ${id}, ${type}, 'pending', 1, true, true)
-      returning *
-    ), pending as (${makePending(sql`written`)})
+    with ${testRows(webhookId, event, { maxAttempts: 1, manual: true })}
     select ${dueDelivery} from ${justDue(sql`written`)}`.execute(trx);
   return rows[0] as DeliveryRow;
 }
-
-/**
- * Makes deliveries due, for any worker.
- *
- * @param written the preceding common table expression that wrote these rows of `deliveries`
- */
-export const makePending = (written: RawBuilder<unknown>, dueAt: RawBuilder<unknown> = sql`now()`) => sql`
-      insert into pending_deliveries (delivery_id, webhook_id, organization_id, event_id, event_type, next_attempt_at,
-        attempt_count, max_attempts, round, manual, test)
-      select id, webhook_id, organization_id, event_id, event_type, ${dueAt}, attempt_count, max_attempts, round, manual, test
-      from ${written}`;
 
 /** Exceeds the attempts of every retry schedule. A delivery with this many attempts is not sent again. */
 const attemptLimit = 1_000;

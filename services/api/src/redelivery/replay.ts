@@ -1,18 +1,12 @@
-import {
-  eventPatternsFor,
-  type Replay,
-  type ReplayPreview,
-  type ReplayRequest,
-  subscribableEventTypeNames,
-} from '@enterprise-api/shared/contracts';
-import type { ReplayRow } from '@enterprise-api/shared/ledger';
+import { type Replay, type ReplayPreview, type ReplayRequest, typesMatching } from '@enterprise-api/shared/contracts';
+import type { ReplayRow, SkippedSelection } from '@enterprise-api/shared/ledger';
 import { newUuid, toPublicId, type Uuid } from '@enterprise-api/shared/runtime';
 import type { Transact } from '../core/unit-of-work.ts';
 import { isProblem, type Problem } from '../http/problem.ts';
 import { checkEnabled, type RedeliveryOptions, type Target } from './destination.ts';
 import { findWebhook, lockWebhook, type WebhookState } from './queries.ts';
 import { hasRestartable, insertReplay, restartDeliveries, saveHasMore } from './replay-queries.ts';
-import { hasSkipped, type PreviewRow, previewReplay, type SkippedSelection, sendSkipped } from './skipped-queries.ts';
+import { hasSkipped, type PreviewRow, previewReplay, sendSkipped } from './skipped-queries.ts';
 
 /** A replay sends at most this many deliveries, because it locks these deliveries until its transaction ends. */
 const replayedAtOnce = 100_000;
@@ -71,11 +65,7 @@ function selectSkipped(
 ): SkippedSelection | null {
   const { since, until, status, event_type: eventTypes, error, status_code: statusCode } = request;
   if (!status.includes('skipped') || error !== undefined || statusCode !== undefined) return null;
-  const types = subscribableEventTypeNames.filter(
-    (type) =>
-      (eventTypes?.includes(type) ?? true) &&
-      eventPatternsFor(type).some((pattern) => webhook.event_patterns.includes(pattern)),
-  );
+  const types = typesMatching(webhook.event_patterns).filter((type) => eventTypes?.includes(type) ?? true);
   const from = new Date(Math.max(since.getTime(), webhook.created_at.getTime()));
   return { organizationId, webhookId: id, since: from, until, types };
 }

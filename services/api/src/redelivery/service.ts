@@ -1,5 +1,5 @@
 import { type Delivery, type EventType, eventTypes, type ReplayRequest } from '@enterprise-api/shared/contracts';
-import { newEvent } from '@enterprise-api/shared/events';
+import { newEvent, webhookTestData } from '@enterprise-api/shared/events';
 import type { DatabaseTransaction } from '@enterprise-api/shared/ledger';
 import { toPublicId, type Uuid } from '@enterprise-api/shared/runtime';
 import type { Transact } from '../core/unit-of-work.ts';
@@ -50,7 +50,7 @@ function sendTest(
     const event = {
       organization_id: toPublicId('org', organizationId),
       type,
-      data: testDataOf(type, toPublicId('whk', id)),
+      data: testDataOf(type, id),
     };
     const row = await insertTest(trx, id, newEvent(event, await clock.current(trx), { ...origin, test: true }));
     due(id);
@@ -60,11 +60,10 @@ function sendTest(
 }
 
 /** The catalogue's example. Its ids cannot be confused with ids of real objects. */
-function testDataOf(type: EventType, webhookId: string): Record<string, unknown> {
-  const { example } = eventTypes[type];
-  if (type === 'webhook.test') return { ...example, webhook_id: webhookId };
+function testDataOf(type: EventType, webhookId: Uuid): Record<string, unknown> {
+  if (type === 'webhook.test') return webhookTestData(webhookId);
   const marked = (name: string, value: unknown) => (/(^|_)id$/.test(name) ? `test_${String(value)}` : value);
-  return JSON.parse(JSON.stringify(example), marked) as Record<string, unknown>;
+  return JSON.parse(JSON.stringify(eventTypes[type].example), marked) as Record<string, unknown>;
 }
 
 function retryDelivery(

@@ -1,58 +1,18 @@
-import { type DeliveryStatus, deliveryStatuses, type EventType } from '@enterprise-api/shared/contracts';
+import type { DeliveryStatus } from '@enterprise-api/shared/contracts';
 import {
   type Database,
   type DatabaseTransaction,
-  eventPeriod,
-  idMarginMs,
-  uuidAtTime,
+  makePending,
+  type SkippedSelection,
+  skippedEvents,
 } from '@enterprise-api/shared/ledger';
 import type { Uuid } from '@enterprise-api/shared/runtime';
-import { type RawBuilder, sql } from 'kysely';
-import { lockBodies, makePending } from './queries.ts';
+import { sql } from 'kysely';
+import { lockBodies } from './queries.ts';
 import { addTo, type DeliverySelection, dueTimes, type NewReplay, selectedDeliveries } from './replay-queries.ts';
 
-export interface SkippedSelection {
-  organizationId: Uuid;
-  webhookId: Uuid;
-  /** Inclusive. */
-  since: Date;
-  /** Exclusive. */
-  until: Date | undefined;
-  types: readonly EventType[];
-}
-
-/** A delivery is written after its event, unless the database's clock was adjusted meanwhile. */
-const clockMargin = sql`interval '1 minute'`;
-
-/**
- * Events without a delivery to the webhook: accepted since the webhook was created, fanned out, with a stored body, and
- * not about the webhook itself. The oldest first. Subtracts the two sets as a whole, because a lookup for each event
- * takes ten times as long.
- */
-function skipped(selection: SkippedSelection, limit: number): RawBuilder<unknown> {
-  const { organizationId, webhookId, since, until, types } = selection;
-  const latest = until === undefined ? null : uuidAtTime(until.getTime() + idMarginMs);
-  const none = (found: RawBuilder<unknown>) => sql`(select true from ${found} limit 1) is null`;
-  return sql`
-      select s.id, s.type from (
-        select id, type from events
-        where organization_id = ${organizationId} and type = any (${types}::text[]) and not test and erased_at is null
-          and created_at >= (select created_at from webhooks where id = ${webhookId})
-          and id >= ${uuidAtTime(since.getTime() - idMarginMs)}::uuid and ${sql.join(eventPeriod({ since, until }), sql` and `)}
-        except
-        select event_id, event_type from deliveries
-        where webhook_id = ${webhookId} and status = any (${deliveryStatuses}::text[])
-          and created_at >= ${since}::timestamptz - ${clockMargin} and (${latest}::uuid is null or id <= ${latest}::uuid)
-        offset 0
-      ) s
-      where ${none(sql`outbox o where o.event_id = s.id`)} and ${none(sql`parked_events o where o.event_id = s.id`)}
-        and ${none(sql`operational_events o where o.event_id = s.id and o.about = ${webhookId}`)}
-        and (select true from event_bodies b where b.event_id = s.id limit 1)
-      order by s.id limit ${limit}`;
-}
-
 export async function hasSkipped(db: Database, selection: SkippedSelection): Promise<boolean> {
-  const { rows } = await sql`${skipped(selection, 1)}`.execute(db);
+  const { rows } = await sql`${skippedEvents(selection, 1)}`.execute(db);
   return rows.length > 0;
 }
 
@@ -70,7 +30,7 @@ export async function sendSkipped(
   { limit, after, maxAttempts }: { limit: number; after: number; maxAttempts: number },
 ): Promise<number> {
   const { rows } = await sql<{ added: number }>`
-    with skipped as materialized (${skipped(selection, limit)}
+    with skipped as materialized (${skippedEvents(selection, limit)}
     ), kept as materialized (
       select s.* from skipped s cross join lateral (
         select from event_bodies b where b.event_id = s.id limit 1 ${lockBodies}) b
@@ -102,7 +62,7 @@ export async function previewReplay(
   limit: number,
 ): Promise<PreviewRow> {
   const selectedEvents =
-    events === null ? sql`` : sql`union all select id, 'skipped', type from (${skipped(events, limit + 1)}) s`;
+    events === null ? sql`` : sql`union all select id, 'skipped', type from (${skippedEvents(events, limit + 1)}) s`;
   const { rows } = await sql<PreviewRow>`
     with matching as materialized (
       (select d.event_id, d.status, d.event_type ${selectedDeliveries(organizationId, deliveries)}

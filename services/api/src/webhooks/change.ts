@@ -5,6 +5,7 @@ import {
   type DatabaseTransaction,
   endPause,
   noteEnabledWebhook,
+  resetHealth,
 } from '@enterprise-api/shared/ledger';
 import type { Uuid } from '@enterprise-api/shared/runtime';
 import { withLowerCaseOrigin } from '@enterprise-api/shared/security';
@@ -14,10 +15,10 @@ import { invalid, isProblem, type Problem, problem } from '../http/problem.ts';
 import { type IfMatch, isStale, type Tagged } from '../http/routing/etag.ts';
 import { presentTagged, presentWebhook } from './present.ts';
 import {
+  endProbe,
   findWebhook,
   type Limits,
   lockWebhook,
-  resetHealth,
   setLimits,
   updateWebhook,
   type WebhookChanges,
@@ -39,13 +40,18 @@ const auditedFields = [
   'disabled_reason',
   'rate_limit_per_second',
   'max_in_flight',
+  'auto_recover',
   'header_names',
 ] as const;
 
 /** Removes a URL's query from the audit log: receivers put tokens there. */
 export function webhookChanges(before: WebhookRow | null, after: WebhookRow): FieldChanges {
-  // Null if the webhook has none, so that a new webhook without headers names no change of them.
-  const shown = (row: WebhookRow) => ({ ...presentWebhook(row), header_names: row.header_names });
+  // Null if the webhook has none, so that a new webhook names no change of them.
+  const shown = (row: WebhookRow) => ({
+    ...presentWebhook(row),
+    auto_recover: row.auto_recover || (before === null ? null : false),
+    header_names: row.header_names,
+  });
   return fieldChanges(before === null ? null : shown(before), shown(after), auditedFields, (name, value) =>
     name === 'url' && typeof value === 'string' ? value.replace(/\?.*$/s, '?…') : value,
   );
@@ -79,6 +85,7 @@ export function changeWebhook(
     await applyChanges(trx, organizationId, before, { ...input, ...headers });
     const after = await findWebhook(trx, organizationId, id);
     if (after === undefined) return problem('not_found');
+    if (recoversWithHeaders(after)) return headersForbidden(input);
     const fields = webhookChanges(before, after);
     if (headers !== undefined) fields.changedFields.push('headers');
     await changed({ action: 'webhook.updated', objectId: id, organizationId, ...fields });
@@ -122,6 +129,19 @@ const headersNeeded = invalid([
   },
 ]);
 
+/** A probe must not send a stored credential to a name that may belong to somebody else by now. */
+export const recoversWithHeaders = ({ auto_recover, header_names }: WebhookRow) => auto_recover && header_names !== null;
+
+export const headersForbidden = (input: UpdateWebhook) =>
+  invalid([
+    {
+      location: 'body',
+      path: input.auto_recover ? 'auto_recover' : 'headers',
+      code: 'invalid_value',
+      message: 'a webhook cannot have both auto_recover and headers',
+    },
+  ]);
+
 /**
  * Locks webhook, deliveries and health in this order. Workers that record outcomes also lock deliveries before health.
  * Enabling first cancels every pending delivery, so that no old delivery is sent late.
@@ -133,7 +153,8 @@ async function applyChanges(
   input: UpdateWebhook & SealedHeaders,
 ): Promise<void> {
   const enables = input.enabled === true && before.state === 'disabled';
-  const disables = input.enabled === false && before.state === 'enabled';
+  const isProbed = before.probe_delivery_id !== null;
+  const disables = input.enabled === false && (before.state === 'enabled' || isProbed);
   // A stored URL may predate the rule that scheme and host are stored in lower case.
   const moves = input.url !== undefined && input.url !== withLowerCaseOrigin(before.url);
   const changes: WebhookChanges = {
@@ -144,9 +165,11 @@ async function applyChanges(
       header_names: input.header_names,
       headers_sealed: input.headers_sealed,
     }),
+    ...(input.auto_recover !== undefined && { auto_recover: input.auto_recover }),
     ...(enables && { state: 'enabled', disabled_reason: null }),
     ...(disables && { state: 'disabled', disabled_reason: 'manual' }),
   };
+  if (isProbed && (enables || disables || input.auto_recover === false)) await endProbe(trx, before.id);
   if (enables) await cancelPending(trx, [before.id], { limit: null, locked: 'wait' });
   await updateWebhook(trx, organizationId, before.id, changes);
   const limits = limitsOf(input);

@@ -21,6 +21,7 @@ export function presentWebhook(row: WebhookRow): Webhook {
     disable_at: disableAt(failingSince, row)?.toISOString() ?? null,
     rate_limit_per_second: row.rate_limit_per_second,
     max_in_flight: row.max_in_flight,
+    auto_recover: row.auto_recover,
     header_names: row.header_names ?? [],
     paused: presentPause(row),
     previous_secret_expires_at: row.previous_secret_expires_at?.toISOString() ?? null,

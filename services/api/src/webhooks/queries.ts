@@ -18,6 +18,8 @@ const columns = [
   'description',
   'state',
   'disabled_reason',
+  'auto_recover',
+  'probe_delivery_id',
   'header_names',
   'version',
   'created_at',
@@ -49,6 +51,7 @@ type NewWebhook = Pick<
   | 'state'
   | 'disabled_reason'
   | 'secret_sealed'
+  | 'auto_recover'
   | 'header_names'
   | 'headers_sealed'
 >;
@@ -77,9 +80,9 @@ export async function countWebhooks(db: Database, organizationId: Uuid): Promise
 
 export async function insertWebhook(db: Database, organizationId: Uuid, webhook: NewWebhook): Promise<void> {
   await sql`
-    insert into webhooks (id, organization_id, url, event_patterns, description, state, disabled_reason, secret_sealed, header_names, headers_sealed)
+    insert into webhooks (id, organization_id, url, event_patterns, description, state, disabled_reason, secret_sealed, auto_recover, header_names, headers_sealed)
     values (${webhook.id}, ${organizationId}, ${webhook.url}, ${webhook.event_patterns}, ${webhook.description},
-            ${webhook.state}, ${webhook.disabled_reason}, ${webhook.secret_sealed}, ${webhook.header_names}, ${webhook.headers_sealed})`.execute(
+            ${webhook.state}, ${webhook.disabled_reason}, ${webhook.secret_sealed}, ${webhook.auto_recover}, ${webhook.header_names}, ${webhook.headers_sealed})`.execute(
     db,
   );
 }
@@ -154,24 +157,19 @@ export async function updateWebhook(
     .execute();
 }
 
-/**
- * Clears failures and closes the circuit breaker: both concern the previous URL, or the time before the webhook was
- * disabled.
- */
-export async function resetHealth(trx: DatabaseTransaction, webhookId: Uuid): Promise<void> {
-  await trx
-    .updateTable('webhook_health')
-    .set({
-      consecutive_failures: 0,
-      failed_attempts: 0,
-      first_failure_at: null,
-      open_until: null,
-      openings: 0,
-      paused_for: sql`interval '0'`,
-    })
-    .where('webhook_id', '=', webhookId)
-    .execute();
-  await trx.updateTable('webhook_controls').set({ held_until: null }).where('webhook_id', '=', webhookId).execute();
+/** Cancels the probe, which may be leased: its success then enables nothing. */
+export async function endProbe(trx: DatabaseTransaction, webhookId: Uuid): Promise<void> {
+  await sql`
+    with probe as materialized (
+      select d.id from webhooks w join deliveries d on d.id = w.probe_delivery_id
+      where w.id = ${webhookId} and d.status = 'pending' for update of d
+    ), canceled as (
+      update deliveries set status = 'canceled', completed_at = clock_timestamp(), canceled_reason = 'probe_canceled'
+      where id = any (array(select id from probe))
+    ), ended as (
+      delete from pending_deliveries where delivery_id = any (array(select id from probe))
+    )
+    update webhooks set probe_delivery_id = null where id = ${webhookId}`.execute(trx);
 }
 
 /** Dispatch forgets what it has leased, and counts again. */

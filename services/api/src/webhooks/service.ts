@@ -14,7 +14,7 @@ import type { Transact } from '../core/unit-of-work.ts';
 import { isProblem, type Problem, problem } from '../http/problem.ts';
 import { type Tagged, versionTag } from '../http/routing/etag.ts';
 import { type Cursors, type PageQuestion, paginate } from '../pagination/paging.ts';
-import { changeWebhook, deleteWebhook, limitsOf, type WebhookTarget, webhookChanges } from './change.ts';
+import { changeWebhook, deleteWebhook, limitsOf, recoversWithHeaders, headersForbidden, type WebhookTarget, webhookChanges } from './change.ts';
 import { createPauses } from './pauses.ts';
 import { presentTagged, presentWebhook } from './present.ts';
 import { countWebhooks, findWebhook, insertWebhook, listWebhooks, lockOrganization, setLimits } from './queries.ts';
@@ -84,12 +84,14 @@ function createWebhook(
       state: enabled ? 'enabled' : 'disabled',
       disabled_reason: enabled ? null : 'manual',
       secret_sealed: sealed,
+      auto_recover: input.auto_recover ?? false,
       ...secrets.sealHeaders(organizationId, id, input.headers),
     });
     const limits = limitsOf(input);
     if (limits !== null) await setLimits(trx, id, limits);
     const row = await findWebhook(trx, organizationId, id);
     if (row === undefined) return problem('not_found');
+    if (recoversWithHeaders(row)) return headersForbidden(input);
     const fields = webhookChanges(null, row);
     await changed({ action: 'webhook.created', objectId: id, organizationId, ...fields });
     return { etag: versionTag(row.version), tagged: { ...presentWebhook(row), secret } };

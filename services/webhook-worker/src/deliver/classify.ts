@@ -65,8 +65,11 @@ export interface BegunAttempt {
   span: Span | undefined;
 }
 
+/** Applies to tests with more than one attempt. */
+const probePolicy: RetryPolicy = { delaysMs: [3_600_000], jitter: 0 };
+
 /**
- * Builds the record of an attempt. A test never affects its webhook's health, and a 410 does not stop a test. If an
+ * Builds the record of an attempt. A test never affects its webhook's health, and a 410 ends this test alone. If an
  * operational event is not delivered, no operational event tells of it, so that failures cause no loop of events.
  *
  * @param random 0 ≤ random < 1, for the delay until the next attempt
@@ -75,15 +78,16 @@ export function outcomeOf(
   { lease, webhook, startedAt }: BegunAttempt,
   result: SendResponse | SendFailure,
   verdict: Verdict,
-  policy: RetryPolicy,
+  scheduled: RetryPolicy,
   random: number,
 ): Outcome {
   const answer = result.kind === 'response' ? result : null;
   const { retryAfterMs } = verdict;
+  const policy = lease.isTest ? probePolicy : scheduled;
   const holdsWebhook = answer?.statusCode === 429 || answer?.statusCode === 503;
   const isIgnored = lease.isTest || (verdict.result !== 'delivered' && isOperational(lease.eventType));
   return {
-    result: lease.isTest && verdict.result === 'stop' ? 'retry' : verdict.result,
+    result: lease.isTest && verdict.result === 'stop' ? 'abort' : verdict.result,
     error: verdict.error,
     delayMs:
       verdict.result === 'retry'

@@ -24,8 +24,8 @@ export const isDue = ({ from }: DispatchPage): RawBuilder<unknown> =>
   sql`next_attempt_at <= now() and next_attempt_at >= coalesce(${from}::timestamptz, '-infinity')`;
 
 /**
- * `visited_webhooks`: the webhooks of the oldest due deliveries and of tests. A full pass adds disabled and deleted
- * webhooks with pending deliveries. If more deliveries are due than a run reads, all that it reads may belong to one
+ * `visited_webhooks`: the webhooks of the oldest due deliveries and of due tests. A full pass adds disabled and deleted
+ * webhooks with deliveries to cancel. If more deliveries are due than a run reads, all that it reads may belong to one
  * webhook. Then the run adds the webhooks of the newest due deliveries. It also adds `with_backlogs`, a page of the
  * webhooks with any pending delivery. Otherwise webhooks would wait behind another webhook's backlog.
  */
@@ -50,10 +50,10 @@ export function visitedWebhooks(page: DispatchPage): RawBuilder<unknown> {
     select webhook_id from pending_deliveries where not (select is_complete from known) and ${isDue(page)}
     order by next_attempt_at desc limit ${sql.lit(Math.min(newestDueRows, rows))}
   ), tested as materialized (
-    select distinct webhook_id from pending_deliveries where test
+    select distinct webhook_id from pending_deliveries where test and next_attempt_at <= now()
   ), ${withBacklogs}, not_enabled as materialized (
     select w.id as webhook_id from webhooks w cross join lateral (
-      select from pending_deliveries p where p.webhook_id = w.id limit 1) any_pending
+      select from pending_deliveries p where p.webhook_id = w.id and (w.state = 'deleted' or not p.test) limit 1) any_pending
     where ${from}::timestamptz is null and w.state <> 'enabled'
   ), visited_webhooks as materialized (
     select webhook_id from due_first union select webhook_id from due_last union select webhook_id from tested

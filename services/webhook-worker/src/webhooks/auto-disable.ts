@@ -4,12 +4,16 @@ import {
   cancelBatchSize,
   cancelPending,
   type Database,
+  type DatabaseTransaction,
+  databaseTimeMs,
   endPause,
   type NewAuditEntry,
   noteDisabledWebhook,
   writeAuditEntry,
 } from '@enterprise-api/shared/ledger';
+import { newEvent, testRows, webhookTestData } from '@enterprise-api/shared/events';
 import { type Logger, toPublicId } from '@enterprise-api/shared/runtime';
+import { sql } from 'kysely';
 import type { PendingCancellation } from './pending-cancellation.ts';
 import { disableWebhook } from './queries.ts';
 
@@ -87,8 +91,25 @@ function disableAndCancel(
       changedFields: ['enabled', 'disabled_reason'],
       changes: { enabled: { from: true, to: false }, disabled_reason: { from: null, to: reason } },
     };
+    if (reason === 'failing' && disabled.auto_recover) await startProbe(trx, webhookId, disabled.organization_id);
     await writeAuditEntry(trx, entry);
     await noteDisabledWebhook(trx, { id: webhookId, organizationId: disabled.organization_id }, reason);
     return entry;
   });
+}
+
+/** One attempt an hour, for a week. */
+const probeAttempts = 168;
+
+/** The probe is a test, so a worker sends it although the webhook is disabled, and no outcome of it counts for health. */
+async function startProbe(trx: DatabaseTransaction, webhookId: string, organizationId: string): Promise<void> {
+  const test = {
+    organization_id: toPublicId('org', organizationId),
+    type: 'webhook.test',
+    data: webhookTestData(webhookId),
+  } as const;
+  const event = newEvent(test, await databaseTimeMs(trx), { test: true });
+  await sql`
+    with ${testRows(webhookId, event, { maxAttempts: probeAttempts, manual: false })}
+    update webhooks set probe_delivery_id = (select id from written) where id = ${webhookId}`.execute(trx);
 }

@@ -38,11 +38,39 @@ export async function disableWebhook(
   webhookId: string,
   reason: 'failing' | 'gone',
   version: number,
-): Promise<{ organization_id: string } | undefined> {
-  const { rows } = await sql<{ organization_id: string }>`
+): Promise<Pick<Row<'webhooks'>, 'organization_id' | 'auto_recover'> | undefined> {
+  const { rows } = await sql<Pick<Row<'webhooks'>, 'organization_id' | 'auto_recover'>>`
     update webhooks set state = 'disabled', disabled_reason = ${reason}, version = version + 1, updated_at = clock_timestamp()
-    where id = ${webhookId} and state = 'enabled' and version <= ${version} returning organization_id`.execute(trx);
+    where id = ${webhookId} and state = 'enabled' and version <= ${version} returning organization_id, auto_recover`.execute(trx);
   return rows[0];
+}
+
+/** Webhooks whose probe a receiver has accepted. */
+const isProbed = sql`
+  state = 'disabled' and probe_delivery_id is not null
+    and (select status from deliveries where id = probe_delivery_id limit 1) = 'succeeded' limit 1`;
+
+export async function findProbed(db: Database): Promise<string | undefined> {
+  return (await sql<{ id: string }>`select id from webhooks where ${isProbed}`.execute(db)).rows[0]?.id;
+}
+
+export interface ProbedWebhook extends Pick<Row<'webhooks'>, 'id' | 'organization_id' | 'event_patterns'> {
+  disabled_at: Date;
+}
+
+/** Locks a webhook of {@link findProbed}. Returns undefined if other workers have locked them all. */
+export async function lockProbed(trx: DatabaseTransaction): Promise<ProbedWebhook | undefined> {
+  const { rows } = await sql<ProbedWebhook>`
+    select id, organization_id, event_patterns,
+      (select created_at from deliveries where id = probe_delivery_id limit 1) as disabled_at
+    from webhooks where ${isProbed} for update skip locked`.execute(trx);
+  return rows[0];
+}
+
+export async function enableProbed(trx: DatabaseTransaction, webhookId: string): Promise<void> {
+  await sql`
+    update webhooks set state = 'enabled', disabled_reason = null, probe_delivery_id = null, version = version + 1,
+      updated_at = clock_timestamp() where id = ${webhookId}`.execute(trx);
 }
 
 /** A statement sees a version only after the change's transaction has ended. */

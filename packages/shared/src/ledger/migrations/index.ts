@@ -10,6 +10,7 @@ import * as webhookReplays from './2026-11-webhook-replays.ts';
 import * as webhooksControlled from './2026-11-webhooks-controlled.ts';
 import * as consoleSessions from './2026-12-console-sessions.ts';
 import * as webhookHeaders from './2026-12-webhook-headers.ts';
+import * as webhooksRecovering from './2026-12-webhooks-recovering.ts';
 
 /**
  * All migrations, which run in the order of their names. Names must never change, because each database stores the
@@ -27,4 +28,5 @@ export const migrations: Record<string, Migration> = {
   '2026-11-webhooks-controlled': webhooksControlled,
   '2026-12-console-sessions': consoleSessions,
   '2026-12-webhook-headers': webhookHeaders,
+  '2026-12-webhooks-recovering': webhooksRecovering,
 };
