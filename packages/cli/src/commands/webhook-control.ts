@@ -22,11 +22,17 @@ export const withControls = (command: Command): Command =>
   command
     .option('--rate-limit <number>', 'attempts per second, or none', numberOrNone(maxRate))
     .option('--max-in-flight <number>', 'attempts at a time, or none', numberOrNone(50))
-    .option('--auto-recover', 'once it was disabled as failing, test it hourly for a week, and enable it after a success')
+    .option(
+      '--auto-recover',
+      'once it was disabled as failing, test it hourly for a week, and enable it after a success',
+    )
     .option('--no-auto-recover', 'leave it disabled')
     .option('--headers <path>', 'a file with headers for a gateway, as JSON or one per line; - for standard input');
 
-export const controlsOf = async ({ rateLimit, maxInFlight, autoRecover, headers }: ControlOptions, { io }: Context) => ({
+export const controlsOf = async (
+  { rateLimit, maxInFlight, autoRecover, headers }: ControlOptions,
+  { io }: Context,
+) => ({
   ...(rateLimit !== undefined && { rate_limit_per_second: rateLimit }),
   ...(maxInFlight !== undefined && { max_in_flight: maxInFlight }),
   ...(autoRecover !== undefined && { auto_recover: autoRecover }),

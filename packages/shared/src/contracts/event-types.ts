@@ -160,7 +160,8 @@ export const eventTypes = {
     example: { ...webhookExample, cause: 'failing', count: 31, disabled_at: '2026-11-25T07:00:00.000Z' },
   },
   'webhook.recovered': {
-    description: 'A delivery succeeded after `webhook.failing`, or a webhook was enabled after `webhook.disabled`, by a person or by a probe.',
+    description:
+      'A delivery succeeded after `webhook.failing`, or a webhook was enabled after `webhook.disabled`, by a person or by a probe.',
     subscribable: true,
     operational: true,
     data: z.looseObject({

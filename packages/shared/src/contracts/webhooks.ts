@@ -70,7 +70,14 @@ const settableFields = {
 
 export const createWebhookSchema = z
   .strictObject(settableFields)
-  .partial({ description: true, enabled: true, rate_limit_per_second: true, max_in_flight: true, auto_recover: true, headers: true })
+  .partial({
+    description: true,
+    enabled: true,
+    rate_limit_per_second: true,
+    max_in_flight: true,
+    auto_recover: true,
+    headers: true,
+  })
   .meta({
     id: 'CreateWebhook',
     examples: [{ url: 'https://hooks.example.com/in', events: ['consultation.*'], description: 'Orders' }],

@@ -99,7 +99,7 @@ export interface WebhooksTable {
   /** Whether a successful probe enables the webhook after a worker has disabled it as failing. */
   auto_recover: Generated<boolean>;
   /** The test delivery that probes the disabled webhook; null if none does. */
-  probe_delivery_id: Generated<Uuid | null>;
+  recovery_probe_id: Generated<Uuid | null>;
   created_at: CreatedAt;
   updated_at: Generated<Date>;
 }

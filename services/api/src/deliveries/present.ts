@@ -59,7 +59,11 @@ export function presentDetail(row: DeliveryRow, attempts: readonly AttemptRow[],
     contentLength: body === null ? null : Buffer.byteLength(body),
     timestampSeconds: newest === undefined ? null : Math.floor(newest.started_at.getTime() / 1_000),
   });
-  return { ...delivery, attempts: attempts.map((attempt) => presentAttempt(attempt, delivery)), request: { headers, body } };
+  return {
+    ...delivery,
+    attempts: attempts.map((attempt) => presentAttempt(attempt, delivery)),
+    request: { headers, body },
+  };
 }
 
 /** A probe is the only test with attempts that nobody asked for. */

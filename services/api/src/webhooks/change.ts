@@ -130,7 +130,8 @@ const headersNeeded = invalid([
 ]);
 
 /** A probe must not send a stored credential to a name that may belong to somebody else by now. */
-export const recoversWithHeaders = ({ auto_recover, header_names }: WebhookRow) => auto_recover && header_names !== null;
+export const recoversWithHeaders = ({ auto_recover, header_names }: WebhookRow) =>
+  auto_recover && header_names !== null;
 
 export const headersForbidden = (input: UpdateWebhook) =>
   invalid([
@@ -153,7 +154,7 @@ async function applyChanges(
   input: UpdateWebhook & SealedHeaders,
 ): Promise<void> {
   const enables = input.enabled === true && before.state === 'disabled';
-  const isProbed = before.probe_delivery_id !== null;
+  const isProbed = before.recovery_probe_id !== null;
   const disables = input.enabled === false && (before.state === 'enabled' || isProbed);
   // A stored URL may predate the rule that scheme and host are stored in lower case.
   const moves = input.url !== undefined && input.url !== withLowerCaseOrigin(before.url);

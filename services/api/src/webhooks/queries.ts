@@ -19,7 +19,7 @@ const columns = [
   'state',
   'disabled_reason',
   'auto_recover',
-  'probe_delivery_id',
+  'recovery_probe_id',
   'header_names',
   'version',
   'created_at',
@@ -161,7 +161,7 @@ export async function updateWebhook(
 export async function endProbe(trx: DatabaseTransaction, webhookId: Uuid): Promise<void> {
   await sql`
     with probe as materialized (
-      select d.id from webhooks w join deliveries d on d.id = w.probe_delivery_id
+      select d.id from webhooks w join deliveries d on d.id = w.recovery_probe_id
       where w.id = ${webhookId} and d.status = 'pending' for update of d
     ), canceled as (
       update deliveries set status = 'canceled', completed_at = clock_timestamp(), canceled_reason = 'probe_canceled'
@@ -169,7 +169,7 @@ export async function endProbe(trx: DatabaseTransaction, webhookId: Uuid): Promi
     ), ended as (
       delete from pending_deliveries where delivery_id = any (array(select id from probe))
     )
-    update webhooks set probe_delivery_id = null where id = ${webhookId}`.execute(trx);
+    update webhooks set recovery_probe_id = null where id = ${webhookId}`.execute(trx);
 }
 
 /** Dispatch forgets what it has leased, and counts again. */

@@ -14,7 +14,15 @@ import type { Transact } from '../core/unit-of-work.ts';
 import { isProblem, type Problem, problem } from '../http/problem.ts';
 import { type Tagged, versionTag } from '../http/routing/etag.ts';
 import { type Cursors, type PageQuestion, paginate } from '../pagination/paging.ts';
-import { changeWebhook, deleteWebhook, limitsOf, recoversWithHeaders, headersForbidden, type WebhookTarget, webhookChanges } from './change.ts';
+import {
+  changeWebhook,
+  deleteWebhook,
+  headersForbidden,
+  limitsOf,
+  recoversWithHeaders,
+  type WebhookTarget,
+  webhookChanges,
+} from './change.ts';
 import { createPauses } from './pauses.ts';
 import { presentTagged, presentWebhook } from './present.ts';
 import { countWebhooks, findWebhook, insertWebhook, listWebhooks, lockOrganization, setLimits } from './queries.ts';

@@ -247,6 +247,19 @@ it.each([
   expect(outcome.delayMs).toBe(statusCode === 200 ? 0 : 60_000);
 });
 
+it.each([
+  [500, 'retry', 3_600_000],
+  [410, 'abort', 0],
+  [200, 'delivered', 0],
+] as const)('a test with further attempts is tried hourly: %d means %s', async (statusCode, result, delayMs) => {
+  const answer = { kind: 'response', statusCode, retryAfter: null, location: null, excerpt: null } as const;
+  const send = () => Promise.resolve({ ...answer, isCompressed: false, isAborted: false, durationMs: 5, timings });
+  const outcome = outcomeOf(
+    await attemptWith(() => webhook, { send, random: () => 0.9 }, { isTest: true, maxAttempts: 168 }),
+  );
+  expect(outcome).toMatchObject({ result, delayMs, countsForHealth: false, countsForBreaker: false, holdForMs: null });
+});
+
 function outcomeOf({ outcomes }: { outcomes: Outcome[] }): Outcome {
   const [outcome] = outcomes;
   if (outcome === undefined) throw new Error('No outcome');

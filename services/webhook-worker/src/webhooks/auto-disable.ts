@@ -1,3 +1,4 @@
+import { newEvent, webhookTestData } from '@enterprise-api/shared/events';
 import {
   auditLogFields,
   type ChangeFeed,
@@ -11,11 +12,9 @@ import {
   noteDisabledWebhook,
   writeAuditEntry,
 } from '@enterprise-api/shared/ledger';
-import { newEvent, testRows, webhookTestData } from '@enterprise-api/shared/events';
 import { type Logger, toPublicId } from '@enterprise-api/shared/runtime';
-import { sql } from 'kysely';
 import type { PendingCancellation } from './pending-cancellation.ts';
-import { disableWebhook } from './queries.ts';
+import { disableWebhook, insertProbe } from './queries.ts';
 
 type AutoDisableReason = 'failing' | 'gone';
 
@@ -109,7 +108,5 @@ async function startProbe(trx: DatabaseTransaction, webhookId: string, organizat
     data: webhookTestData(webhookId),
   } as const;
   const event = newEvent(test, await databaseTimeMs(trx), { test: true });
-  await sql`
-    with ${testRows(webhookId, event, { maxAttempts: probeAttempts, manual: false })}
-    update webhooks set probe_delivery_id = (select id from written) where id = ${webhookId}`.execute(trx);
+  await insertProbe(trx, webhookId, event, probeAttempts);
 }

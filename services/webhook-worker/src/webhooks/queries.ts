@@ -1,3 +1,4 @@
+import { type NewEvent, testRows } from '@enterprise-api/shared/events';
 import { canceledReasonOf, type Database, type DatabaseTransaction, type Row } from '@enterprise-api/shared/ledger';
 import { sql } from 'kysely';
 
@@ -41,14 +42,28 @@ export async function disableWebhook(
 ): Promise<Pick<Row<'webhooks'>, 'organization_id' | 'auto_recover'> | undefined> {
   const { rows } = await sql<Pick<Row<'webhooks'>, 'organization_id' | 'auto_recover'>>`
     update webhooks set state = 'disabled', disabled_reason = ${reason}, version = version + 1, updated_at = clock_timestamp()
-    where id = ${webhookId} and state = 'enabled' and version <= ${version} returning organization_id, auto_recover`.execute(trx);
+    where id = ${webhookId} and state = 'enabled' and version <= ${version} returning organization_id, auto_recover`.execute(
+    trx,
+  );
   return rows[0];
+}
+
+/** Writes the probe, and notes at the webhook which delivery it is. */
+export async function insertProbe(
+  trx: DatabaseTransaction,
+  webhookId: string,
+  event: NewEvent,
+  maxAttempts: number,
+): Promise<void> {
+  await sql`
+    with ${testRows(webhookId, event, { maxAttempts, manual: false })}
+    update webhooks set recovery_probe_id = (select id from written) where id = ${webhookId}`.execute(trx);
 }
 
 /** Webhooks whose probe a receiver has accepted. */
 const isProbed = sql`
-  state = 'disabled' and probe_delivery_id is not null
-    and (select status from deliveries where id = probe_delivery_id limit 1) = 'succeeded' limit 1`;
+  state = 'disabled' and recovery_probe_id is not null
+    and (select status from deliveries where id = recovery_probe_id limit 1) = 'succeeded' limit 1`;
 
 export async function findProbed(db: Database): Promise<string | undefined> {
   return (await sql<{ id: string }>`select id from webhooks where ${isProbed}`.execute(db)).rows[0]?.id;
@@ -62,14 +77,14 @@ export interface ProbedWebhook extends Pick<Row<'webhooks'>, 'id' | 'organizatio
 export async function lockProbed(trx: DatabaseTransaction): Promise<ProbedWebhook | undefined> {
   const { rows } = await sql<ProbedWebhook>`
     select id, organization_id, event_patterns,
-      (select created_at from deliveries where id = probe_delivery_id limit 1) as disabled_at
+      (select created_at from deliveries where id = recovery_probe_id limit 1) as disabled_at
     from webhooks where ${isProbed} for update skip locked`.execute(trx);
   return rows[0];
 }
 
 export async function enableProbed(trx: DatabaseTransaction, webhookId: string): Promise<void> {
   await sql`
-    update webhooks set state = 'enabled', disabled_reason = null, probe_delivery_id = null, version = version + 1,
+    update webhooks set state = 'enabled', disabled_reason = null, recovery_probe_id = null, version = version + 1,
       updated_at = clock_timestamp() where id = ${webhookId}`.execute(trx);
 }
 
