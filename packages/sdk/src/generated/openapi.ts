@@ -1843,8 +1843,12 @@ export interface components {
                 skipped?: number;
                 /** @description After a probe: the body of the request `POST /v1/webhooks/{id}/replay` that sends these events. */
                 replay?: {
-                    /** Format: date-time */
+                    /**
+                     * Format: date-time
+                     * @description Shortly before the webhook was disabled.
+                     */
                     since: string;
+                    /** @description Only events without a delivery to the webhook. */
                     status: "skipped"[];
                 } & {
                     [key: string]: unknown;

@@ -173,7 +173,10 @@ export const eventTypes = {
         .optional()
         .describe('After a probe: how many events the webhook did not get while it was disabled, at most 100,000.'),
       replay: z
-        .looseObject({ since: timestampSchema, status: z.array(z.literal('skipped')) })
+        .looseObject({
+          since: timestampSchema.describe('Shortly before the webhook was disabled.'),
+          status: z.array(z.literal('skipped')).describe('Only events without a delivery to the webhook.'),
+        })
         .optional()
         .describe('After a probe: the body of the request `POST /v1/webhooks/{id}/replay` that sends these events.'),
     }),

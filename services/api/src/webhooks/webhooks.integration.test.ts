@@ -32,6 +32,7 @@ describe('POST /v1/webhooks', () => {
       id: expect.stringMatching(/^whk_[0-7][0-9a-hjkmnp-tv-z]{25}$/),
       object: 'webhook',
       rate_limit_per_second: null,
+      auto_recover: false,
       header_names: [],
       max_in_flight: null,
       paused: null,
