@@ -77,14 +77,20 @@ export function createApiKeyService({ db, cursors }: { db: Database; cursors: Cu
       return row === undefined ? problem('not_found') : present(row);
     },
 
-    update: async (transact: Transact, name: KeyName, input: UpdateApiKey): Promise<ApiKey | Problem> => {
+    /** @param refuse is asked about the key as it is, which nobody else can change meanwhile */
+    update: async (
+      transact: Transact,
+      name: KeyName,
+      input: UpdateApiKey,
+      refuse: (before: ApiKey) => Problem | null = () => null,
+    ): Promise<ApiKey | Problem> => {
       const ip_allowlist = canonicalAllowlist(input.ip_allowlist);
       if (isProblem(ip_allowlist)) return ip_allowlist;
       return transact(async ({ trx, changed }) => {
         const before = await lockKey(trx, name);
         if (before === undefined) return problem('not_found');
-        const refused = await requireActive(trx, before.organization_id);
-        if (refused !== undefined) return refused;
+        const refused = (await requireActive(trx, before.organization_id)) ?? refuse(present(before));
+        if (refused) return refused;
         const { id } = before;
         const isOtherList = ip_allowlist !== undefined && String(ip_allowlist) !== String(before.ip_allowlist);
         const changes = { ...input, ip_allowlist, ...(isOtherList && noOutsideUses) };

@@ -1,5 +1,5 @@
 import { fromPublicId } from '@enterprise-api/shared/runtime';
-import { until } from '@enterprise-api/testkit';
+import { until, untilLockWait } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import request, { type Test } from 'supertest';
 import { startTestApi, type TestApi } from '../testing/test-api.ts';
@@ -361,6 +361,25 @@ describe('a session', () => {
     const listed = await ask('get', path, cookie).expect(200);
     expect(listed.body.data.map(({ id }: { id: string }) => id)).toEqual([beyond.id, key.id]);
     await ask('delete', `${path}/${beyond.id}`, cookie).expect(204);
+  });
+
+  it('changes no key whose scopes grow beyond its own meanwhile', async () => {
+    const { cookie } = await enterWith({ scopes: ['me:read', 'keys:write'] });
+    const key = await api.createKey({ organizationId, scopes: ['me:read'] });
+    const path = `/${organizationId}/keys/${key.id}`;
+    const refused = await api.db.transaction().execute(async (trx) => {
+      const id = fromPublicId('key', key.id) as string;
+      await trx
+        .updateTable('api_keys')
+        .set({ scopes: ['*'] })
+        .where('id', '=', id)
+        .execute();
+      const asked = ask('patch', path, cookie).send({ name: 'mine' });
+      const answer = asked.then(({ status }) => status);
+      await untilLockWait(api.db);
+      return { answer };
+    });
+    expect(await refused.answer).toBe(403);
   });
 
   it('has a rate limit of its own', async () => {

@@ -15,7 +15,7 @@ import { toPublicId, type Uuid } from '@enterprise-api/shared/runtime';
 import type { ApiKeyService } from '../api-keys/service.ts';
 import type { AuditService } from '../audit/service.ts';
 import { hasScope } from '../auth/scopes.ts';
-import { invalidHeader, isProblem } from '../http/problem.ts';
+import { invalidHeader } from '../http/problem.ts';
 import { defineRoute, type Route } from '../http/routing/define-route.ts';
 import { describeOrganization } from '../me/routes.ts';
 import { sessionCookie } from './cookies.ts';
@@ -136,12 +136,10 @@ function keyRoutes(apiKeys: ApiKeyService): Route<ConsolePrincipal>[] {
       ids: { id: 'key' },
       body: updateApiKeySchema,
       response: apiKeySchema,
-      handle: async ({ access, ids, body, transact }) => {
-        const before = await apiKeys.get(nameOf(access, ids.id));
-        if (isProblem(before)) return before;
-        const beyond = scopeBeyond(access.key.scopes, [...before.scopes, ...(body.scopes ?? [])]);
-        return beyond ?? apiKeys.update(transact, nameOf(access, ids.id), body);
-      },
+      handle: ({ access, ids, body, transact }) =>
+        apiKeys.update(transact, nameOf(access, ids.id), body, ({ scopes }) =>
+          scopeBeyond(access.key.scopes, [...scopes, ...(body.scopes ?? [])]),
+        ),
     }),
     defineRoute({
       ...usual,
