@@ -434,6 +434,19 @@ describe('bodies', () => {
     await ask('get', `/${organizationId}/v1/events/stream`, staff.cookie).expect(403);
   });
 
+  it('are null in a delivery too, whose headers then do not show the size', async () => {
+    const key = await api.createKey({ organizationId });
+    const webhook = await api.createWebhook(key.secret);
+    const { body: delivery } = await api.call('post', `/v1/webhooks/${webhook.id}/test`, key.secret).expect(202);
+    const path = `/${organizationId}/v1/webhooks/deliveries/${delivery.id}`;
+    const { cookie } = await enterWith({ show_bodies: false });
+    const { body: hidden } = await ask('get', path, cookie).expect(200);
+    const { body: shown } = await ask('get', path, (await enterWith()).cookie).expect(200);
+    const { 'Content-Length': size, ...headers } = shown.request.headers;
+    expect(Number(size)).toBeGreaterThan(0);
+    expect(hidden.request).toEqual({ ...shown.request, headers, body: null });
+  });
+
   it("leave a row of the audit log if the owner's staff reads them, and none if a customer does", async () => {
     const id = await emit();
     const reads = async () => {
