@@ -174,3 +174,47 @@ describe.each(queueBackends())('redelivery, queued on $name', (backend) => {
     expect(String(last.headers['webhook-signature']).split(' ')).toHaveLength(1);
   });
 });
+
+describe.each(queueBackends())('a replay of pending deliveries, queued on $name', (backend) => {
+  it('sends them at once with their next attempt, and those of a paused webhook when it is resumed', async () => {
+    const stage = await openTestStage(backend);
+    try {
+      const api = await stage.startApi();
+      await stage.startWorker({ WEBHOOK_RETRY_SCHEDULE: '1h,1h,1h' });
+      const customer = await createApiCustomer(api);
+      const receiver = await stage.startReceiver({ respond: () => ({ status: 500 }) });
+      const { id } = await customer.createWebhook(receiver.url());
+      const path = `/v1/webhooks/${id}`;
+      await customer.emit([testEvent(customer.organizationId)]);
+      const [request] = (await receiver.waitFor(1)) as [ReceivedRequest];
+      const delivery = `/v1/webhooks/deliveries/${request.headers['x-service-delivery-id']}`;
+      const untilAttempts = (number: number) =>
+        until(`attempt ${number}`, async () => (await customer.call('GET', delivery)).body, {
+          holds: ({ attempt_count }: Delivery) => attempt_count === number,
+        });
+      await untilAttempts(1);
+      const since = new Date(Date.now() - 60_000).toISOString();
+      const replay = async () =>
+        (await customer.call('POST', `${path}/replay`, { since, status: ['pending'], error: ['http_error'] })).body;
+      expect(await replay()).toMatchObject({ matched: 1 });
+      expect(await untilAttempts(2)).toMatchObject({ status: 'pending', max_attempts: 4, waiting_for: 'schedule' });
+
+      receiver.respond(() => ({}));
+      await customer.call('POST', `${path}/pause`, {});
+      const paused = await replay();
+      expect(paused).toMatchObject({ matched: 1 });
+      expect((await customer.call('GET', delivery)).body).toMatchObject({ attempt_count: 2, waiting_for: 'paused' });
+      await customer.call('POST', `${path}/resume`, {});
+      expect(await untilAttempts(3)).toMatchObject({ status: 'succeeded', max_attempts: 4 });
+      const ended = await until(
+        'it is completed',
+        async () => (await customer.call('GET', `/v1/webhooks/replays/${paused.id}`)).body,
+        { holds: ({ state }) => state === 'completed' },
+      );
+      expect(ended).toMatchObject({ matched: 1, succeeded: 1, failed: 0, canceled: 0 });
+      expect(receiver.requests.map(({ headers }) => headers['x-service-attempt'])).toEqual(['1', '2', '3']);
+    } finally {
+      await stage.close();
+    }
+  });
+});

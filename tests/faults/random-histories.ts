@@ -122,7 +122,7 @@ export async function liveRandomly(stores: Stores, size: RandomHistories): Promi
   };
   const replay = async () => {
     const webhook = pick(webhooks);
-    const status = pick([['failed', 'canceled'], ['succeeded'], ['skipped']]);
+    const status = pick([['failed', 'canceled'], ['succeeded'], ['skipped'], ['failed', 'pending']]);
     webhook.replayedSkipped ||= status.includes('skipped');
     const request = { since: new Date(Date.now() - 3_600_000).toISOString(), status, rate_per_second: 20 };
     const path = `/v1/webhooks/${webhook.id}/replay`;

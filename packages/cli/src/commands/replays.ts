@@ -42,7 +42,7 @@ function addSingle(replays: Command, open: Open, name: 'get' | 'cancel', descrip
 export interface ReplayOptions {
   since: string;
   until?: string;
-  status?: ('failed' | 'canceled' | 'succeeded' | 'skipped')[];
+  status?: ('failed' | 'canceled' | 'succeeded' | 'skipped' | 'pending')[];
   type?: string[];
   error?: string[];
   statusCode?: string[];
@@ -54,7 +54,11 @@ export function withReplayOptions(command: Command): Command {
   return command
     .requiredOption('--since <time>', 'created at or after this time; or how long ago, such as 2h', instant())
     .option('--until <time>', 'created before this time', instant())
-    .option('--status <statuses>', 'failed, canceled, succeeded, skipped (default: failed and canceled)', listOf)
+    .option(
+      '--status <statuses>',
+      'failed, canceled, succeeded, skipped, pending (default: failed and canceled)',
+      listOf,
+    )
     .option('--type <types>', 'only these event types', listOf)
     .option('--error <errors>', 'only deliveries whose last error is one of these, such as timeout', listOf)
     .option('--status-code <codes>', 'only deliveries whose last answer had one of these, such as 503', listOf)

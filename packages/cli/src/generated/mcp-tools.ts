@@ -200,6 +200,9 @@ export const tools: readonly Tool[] = [
          "null"
         ]
        },
+       "auto_recover": {
+        "type": "boolean"
+       },
        "header_names": {
         "type": "array",
         "items": {
@@ -329,6 +332,9 @@ export const tools: readonly Tool[] = [
       "integer",
       "null"
      ]
+    },
+    "auto_recover": {
+     "type": "boolean"
     },
     "header_names": {
      "type": "array",
@@ -1779,6 +1785,10 @@ export const tools: readonly Tool[] = [
      "minimum": 1,
      "maximum": 50,
      "description": "At most this many attempts run at a time; null: no limit but the service's own. Tests are exempt."
+    },
+    "auto_recover": {
+     "type": "boolean",
+     "description": "Whether we send hourly tests for a week after we disabled it as `failing`, and enable it once one succeeds. Not with `headers`."
     }
    },
    "required": [
@@ -1842,6 +1852,9 @@ export const tools: readonly Tool[] = [
       "integer",
       "null"
      ]
+    },
+    "auto_recover": {
+     "type": "boolean"
     },
     "header_names": {
      "type": "array",
@@ -1971,6 +1984,9 @@ export const tools: readonly Tool[] = [
       "null"
      ]
     },
+    "auto_recover": {
+     "type": "boolean"
+    },
     "header_names": {
      "type": "array",
      "items": {
@@ -2094,6 +2110,9 @@ export const tools: readonly Tool[] = [
       "integer",
       "null"
      ]
+    },
+    "auto_recover": {
+     "type": "boolean"
     },
     "header_names": {
      "type": "array",
@@ -2365,7 +2384,7 @@ export const tools: readonly Tool[] = [
  },
  {
   "name": "replay_preview",
-  "description": "Say what a replay would send, and send nothing. Sends the deliveries of a period again, at the pace of normal traffic or at `rate_per_second`. Default: failed and canceled deliveries. `skipped` sends events that the webhook never got. Never sends tests, erased events or events past retention. Overlapping replays send each delivery once. The answer to a dry run is 200, with what would be sent.",
+  "description": "Say what a replay would send, and send nothing. Sends the deliveries of a period again, at the pace of normal traffic or at `rate_per_second`. Default: failed and canceled deliveries. `skipped` sends events that the webhook never got. `pending` ends the wait for the next attempt. Never sends tests, erased events or events past retention. Overlapping replays send each delivery once. The answer to a dry run is 200, with what would be sent.",
   "isWriting": true,
   "method": "POST",
   "path": "/v1/webhooks/{id}/replay",
@@ -2394,9 +2413,9 @@ export const tools: readonly Tool[] = [
       "failed",
       "canceled"
      ],
-     "description": "Which deliveries are sent again. `skipped`: events since the webhook was created that match it now and have no delivery to it.",
+     "description": "Which deliveries are sent again. `skipped`: events since the webhook was created that match it now and have no delivery to it. `pending`: deliveries that wait for their schedule are due now, with the attempts that they have left.",
      "minItems": 1,
-     "maxItems": 4,
+     "maxItems": 5,
      "type": "array",
      "items": {
       "type": "string",
@@ -2404,7 +2423,8 @@ export const tools: readonly Tool[] = [
        "failed",
        "canceled",
        "succeeded",
-       "skipped"
+       "skipped",
+       "pending"
       ]
      }
     },
@@ -2473,7 +2493,7 @@ export const tools: readonly Tool[] = [
      "minimum": 1,
      "maximum": 1000,
      "default": null,
-     "description": "Spreads the first attempts: at most this many become due in a second. Null: all are due at once."
+     "description": "Spreads the first attempts: at most this many become due in a second. Pending deliveries keep an earlier due time. Null: all are due at once."
     }
    },
    "required": [
@@ -2517,7 +2537,7 @@ export const tools: readonly Tool[] = [
  },
  {
   "name": "replay_create",
-  "description": "Replay the deliveries of a webhook. Sends the deliveries of a period again, at the pace of normal traffic or at `rate_per_second`. Default: failed and canceled deliveries. `skipped` sends events that the webhook never got. Never sends tests, erased events or events past retention. Overlapping replays send each delivery once. The answer to a dry run is 200, with what would be sent.",
+  "description": "Replay the deliveries of a webhook. Sends the deliveries of a period again, at the pace of normal traffic or at `rate_per_second`. Default: failed and canceled deliveries. `skipped` sends events that the webhook never got. `pending` ends the wait for the next attempt. Never sends tests, erased events or events past retention. Overlapping replays send each delivery once. The answer to a dry run is 200, with what would be sent.",
   "isWriting": true,
   "method": "POST",
   "path": "/v1/webhooks/{id}/replay",
@@ -2544,9 +2564,9 @@ export const tools: readonly Tool[] = [
       "failed",
       "canceled"
      ],
-     "description": "Which deliveries are sent again. `skipped`: events since the webhook was created that match it now and have no delivery to it.",
+     "description": "Which deliveries are sent again. `skipped`: events since the webhook was created that match it now and have no delivery to it. `pending`: deliveries that wait for their schedule are due now, with the attempts that they have left.",
      "minItems": 1,
-     "maxItems": 4,
+     "maxItems": 5,
      "type": "array",
      "items": {
       "type": "string",
@@ -2554,7 +2574,8 @@ export const tools: readonly Tool[] = [
        "failed",
        "canceled",
        "succeeded",
-       "skipped"
+       "skipped",
+       "pending"
       ]
      }
     },
@@ -2623,7 +2644,7 @@ export const tools: readonly Tool[] = [
      "minimum": 1,
      "maximum": 1000,
      "default": null,
-     "description": "Spreads the first attempts: at most this many become due in a second. Null: all are due at once."
+     "description": "Spreads the first attempts: at most this many become due in a second. Pending deliveries keep an earlier due time. Null: all are due at once."
     }
    },
    "required": [
@@ -2685,7 +2706,7 @@ export const tools: readonly Tool[] = [
  },
  {
   "name": "replay_cancel",
-  "description": "Cancel a replay. Deliveries that wait become `canceled` with `canceled_reason: \"replay_canceled\"`. A delivery that was `succeeded` before the replay is `succeeded` again. An attempt that is under way ends. A replay that has ended stays as it is.",
+  "description": "Cancel a replay. Deliveries that wait become `canceled` with `canceled_reason: \"replay_canceled\"`. A delivery that was `succeeded` before the replay is `succeeded` again. A delivery that was `pending` stays so, due as before. An attempt that is under way ends. A replay that has ended stays as it is.",
   "isWriting": true,
   "method": "POST",
   "path": "/v1/webhooks/replays/{id}/cancel",

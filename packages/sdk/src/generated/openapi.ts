@@ -1107,7 +1107,7 @@ export interface components {
             succeeded: number;
             /** @description How many of them failed again. */
             failed: number;
-            /** @description How many of them were canceled before they were delivered. */
+            /** @description How many of them were canceled before they were delivered, or were left to their schedule. */
             canceled: number;
             /** @description As requested. */
             rate_per_second: number | null;
@@ -1226,13 +1226,13 @@ export interface components {
              */
             until?: string;
             /**
-             * @description Which deliveries are sent again. `skipped`: events since the webhook was created that match it now and have no delivery to it.
+             * @description Which deliveries are sent again. `skipped`: events since the webhook was created that match it now and have no delivery to it. `pending`: deliveries that wait for their schedule are due now, with the attempts that they have left.
              * @default [
              *       "failed",
              *       "canceled"
              *     ]
              */
-            status?: ("failed" | "canceled" | "succeeded" | "skipped")[];
+            status?: ("failed" | "canceled" | "succeeded" | "skipped" | "pending")[];
             /** @description Only events of these types. */
             event_type?: components["schemas"]["EventTypeName"][];
             /** @description Only deliveries whose `last_error` is one of these. Leaves skipped events out. */
@@ -1240,7 +1240,7 @@ export interface components {
             /** @description Only deliveries whose `last_status_code` is one of these. Leaves skipped events out. */
             status_code?: number[];
             /**
-             * @description Spreads the first attempts: at most this many become due in a second. Null: all are due at once.
+             * @description Spreads the first attempts: at most this many become due in a second. Pending deliveries keep an earlier due time. Null: all are due at once.
              * @default null
              */
             rate_per_second?: number | null;

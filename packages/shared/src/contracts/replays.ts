@@ -12,11 +12,8 @@ import {
   timestampSchema,
 } from './primitives.ts';
 
-/**
- * The statuses that a replay can select. Excludes `pending`, because workers will send those deliveries anyway.
- * `skipped` selects events without a delivery.
- */
-const replayableSchema = z.enum(['failed', 'canceled', 'succeeded', 'skipped']);
+/** The statuses that a replay can select. `skipped` selects events without a delivery. */
+const replayableSchema = z.enum(['failed', 'canceled', 'succeeded', 'skipped', 'pending']);
 
 /** POST /v1/webhooks/{id}/replay */
 export const replayRequestSchema = forwardPeriod(
@@ -29,7 +26,7 @@ export const replayRequestSchema = forwardPeriod(
       .max(replayableSchema.options.length)
       .default(['failed', 'canceled'])
       .describe(
-        'Which deliveries are sent again. `skipped`: events since the webhook was created that match it now and have no delivery to it.',
+        'Which deliveries are sent again. `skipped`: events since the webhook was created that match it now and have no delivery to it. `pending`: deliveries that wait for their schedule are due now, with the attempts that they have left.',
       ),
     event_type: someOf(eventTypeSchema).optional().describe('Only events of these types.'),
     error: someOf(attemptErrorSchema)
@@ -48,7 +45,9 @@ export const replayRequestSchema = forwardPeriod(
       .max(1_000)
       .nullable()
       .default(null)
-      .describe('Spreads the first attempts: at most this many become due in a second. Null: all are due at once.'),
+      .describe(
+        'Spreads the first attempts: at most this many become due in a second. Pending deliveries keep an earlier due time. Null: all are due at once.',
+      ),
     dry_run: z.boolean().default(false).describe('Answers with what would be sent, and sends nothing.'),
   }),
 ).meta({ id: 'ReplayRequest', examples: [{ since: '2026-11-21T00:00:00Z', until: '2026-11-22T00:00:00Z' }] });
@@ -75,7 +74,10 @@ export const replaySchema = z
       .describe('How many of them are pending. While the replay runs, the counts may be seconds old.'),
     succeeded: z.number().int().describe('How many of them this replay delivered.'),
     failed: z.number().int().describe('How many of them failed again.'),
-    canceled: z.number().int().describe('How many of them were canceled before they were delivered.'),
+    canceled: z
+      .number()
+      .int()
+      .describe('How many of them were canceled before they were delivered, or were left to their schedule.'),
     rate_per_second: z.number().int().nullable().describe('As requested.'),
     created_at: timestampSchema.describe('When the replay was created.'),
     completed_at: timestampSchema.nullable().describe('When it was completed or canceled.'),

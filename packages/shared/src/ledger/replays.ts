@@ -5,7 +5,7 @@ import { writeOperationalEvent } from './operational-events.ts';
 import type { Row } from './schema.ts';
 
 /** A replay without its list of deliveries. */
-export type ReplayRow = Omit<Row<'replays'>, 'delivery_ids' | 'rounds' | 'count_due_at'>;
+export type ReplayRow = Omit<Row<'replays'>, 'delivery_ids' | 'rounds' | 'due_times' | 'count_due_at'>;
 
 /** {@link ReplayRow} of the table `r`. */
 export const replayColumns = sql`r.id, r.organization_id, r.webhook_id, r.state, r.matched, r.has_more, r.pending,
@@ -14,8 +14,9 @@ export const replayColumns = sql`r.id, r.organization_id, r.webhook_id, r.state,
 /**
  * Counts the deliveries of a running replay by what became of them in the replay's round, and ends the replay if
  * nothing of it is pending. A delivery in a later round was sent again since, so its attempts tell; without attempts, it
- * was canceled first. A delivery in an earlier round was succeeded before, and a canceled replay restored it. Lock the
- * replay's row first. A completed replay has its event in the same transaction.
+ * was canceled first. A delivery in an earlier round was succeeded before, and a canceled replay restored it. A canceled
+ * replay left the deliveries to their schedule that are still pending. Lock the replay's row first. A completed replay
+ * has its event in the same transaction.
  *
  * @param end the state of a replay without a pending delivery
  */
@@ -26,12 +27,12 @@ export async function countReplay(
 ): Promise<ReplayRow | undefined> {
   const { rows } = await sql<ReplayRow>`
     with counted as materialized (
-      select count(*) filter (where d.round = l.round and d.status = 'pending')::int as pending,
+      select count(*) filter (where d.round = l.round and d.status = 'pending' and ${end} = 'completed')::int as pending,
         count(*) filter (where case when d.round > l.round then exists (
             select from attempts a where a.delivery_id = l.id and a.round = l.round and not a.superseded
               and a.error is null and a.status_code between 200 and 299)
           else d.round = l.round and d.status = 'succeeded' end)::int as succeeded,
-        count(*) filter (where d.round < l.round or (d.round = l.round and d.status = 'canceled')
+        count(*) filter (where d.round < l.round or (d.round = l.round and (d.status = 'canceled' or (d.status = 'pending' and ${end} = 'canceled')))
           or (d.round > l.round and not exists (
             select from attempts a where a.delivery_id = l.id and a.round = l.round and not a.superseded)))::int as canceled
       from replays r cross join lateral unnest(r.delivery_ids, r.rounds) as l (id, round)
@@ -44,6 +45,7 @@ export async function countReplay(
       completed_at = case when c.pending = 0 then clock_timestamp() end,
       delivery_ids = case when c.pending > 0 then delivery_ids end,
       rounds = case when c.pending > 0 then rounds end,
+      due_times = case when c.pending > 0 then due_times end,
       count_due_at = clock_timestamp() + ${countEvery}
     from counted c where r.id = ${id} and r.state = 'running' returning ${replayColumns}`.execute(trx);
   const [row] = rows;

@@ -430,6 +430,8 @@ export interface ReplaysTable {
   /** Null once the replay has ended. */
   delivery_ids: Generated<Uuid[] | null>;
   rounds: Generated<number[] | null>;
+  /** When each delivery was due before the replay; null unless it was pending. May be shorter than `delivery_ids`. */
+  due_times: Generated<(Date | null)[] | null>;
   /** When a worker next counts a running replay. */
   count_due_at: Generated<Date>;
 }

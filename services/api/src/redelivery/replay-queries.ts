@@ -67,11 +67,16 @@ export const selectedDeliveries = (organizationId: Uuid, selection: DeliverySele
   restartable(organizationId, isSelected(selection), sql``);
 
 function isSelected(selection: DeliverySelection): RawBuilder<SqlBool> {
-  const { webhookId, since, until, statuses, completedForMs, eventTypes, errors, statusCodes } = selection;
+  const { webhookId, statuses, completedForMs } = selection;
   return sql<SqlBool>`d.webhook_id = ${webhookId} and d.status = any (${statuses}::text[])
-    and not d.test
-    and d.completed_at < statement_timestamp() - make_interval(secs => ${completedForMs / 1_000})
-    and d.created_at >= ${since} and d.created_at < coalesce(${until ?? null}::timestamptz, 'infinity')
+    and d.completed_at < ${ago(completedForMs)} and ${isWithin(selection)}`;
+}
+
+export const ago = (ms: number) => sql`statement_timestamp() - make_interval(secs => ${ms / 1_000})`;
+
+/** The filters for every status. */
+export function isWithin({ since, until, eventTypes, errors, statusCodes }: DeliverySelection): RawBuilder<SqlBool> {
+  return sql<SqlBool>`not d.test and d.created_at >= ${since} and d.created_at < coalesce(${until ?? null}::timestamptz, 'infinity')
     and ${isOneOf('event_type', eventTypes)} and ${isOneOf('last_error', errors)}
     and ${isOneOf('last_status_code', statusCodes)}`;
 }
@@ -92,14 +97,21 @@ export const dueTimes = ({ ratePerSecond }: NewReplay, after: number): RawBuilde
 /**
  * Adds pending deliveries to the replay's list.
  *
- * @param written the preceding common table expression that wrote these rows of `deliveries`
+ * @param written the preceding common table expression that wrote these rows, with `id` and `round`
+ * @param dueBefore its column with the due time that canceling the replay restores
  */
-export const addTo = ({ id }: NewReplay, written: RawBuilder<unknown>) => sql`
+export const addTo = (
+  { id }: NewReplay,
+  written: RawBuilder<unknown>,
+  dueBefore: RawBuilder<unknown> = sql`null::timestamptz`,
+) => sql`
     added as (
       update replays r set matched = matched + w.added, pending = pending + w.added,
-        delivery_ids = delivery_ids || w.ids, rounds = r.rounds || w.rounds
+        delivery_ids = delivery_ids || w.ids, rounds = r.rounds || w.rounds,
+        due_times = r.due_times || w.due_times
       from (select count(*)::int as added, coalesce(array_agg(id order by id), '{}') as ids,
-        coalesce(array_agg(round order by id), '{}') as rounds from ${written}) w
+        coalesce(array_agg(round order by id), '{}') as rounds,
+        coalesce(array_agg(${dueBefore} order by id), '{}') as due_times from ${written}) w
       where r.id = ${id} returning w.added
     )`;
 
@@ -141,14 +153,15 @@ export async function listReplays(
 /**
  * Cancels what is pending in a replay's round. A delivery that was succeeded before is succeeded again, in its earlier
  * round: the first statement of a replay moved that round's success to `attempts`. The outcome of an attempt that is
- * under way then changes nothing.
+ * under way then changes nothing. A delivery that was pending before stays so.
  */
 export async function cancelPendingOf(trx: DatabaseTransaction, replayId: Uuid): Promise<void> {
   await sql`
     with waiting as materialized (
       select d.id, d.round from (
-        select l.id, l.round from replays r cross join lateral unnest(r.delivery_ids, r.rounds) as l (id, round)
-        join pending_deliveries p on p.delivery_id = l.id and p.round = l.round where r.id = ${replayId}
+        select l.id, l.round from replays r cross join lateral unnest(r.delivery_ids, r.rounds, r.due_times) as l (id, round, due_before)
+        join pending_deliveries p on p.delivery_id = l.id and p.round = l.round
+        where r.id = ${replayId} and l.due_before is null
       ) c join deliveries d on d.id = c.id
       where d.status = 'pending' and d.round = c.round order by d.id for update of d
     ), before as materialized (

@@ -111,7 +111,7 @@ describe('POST /v1/webhooks/{id}/replay', () => {
     [{ since: '2026-01-01T00:00:00Z', until: 1 }, 'until'],
     [{ since: '2026-01-01T00:00:00Z', status: [] }, 'status'],
     [{ since: '2026-01-01T00:00:00Z', status: 'failed' }, 'status'],
-    [{ since: '2026-01-01T00:00:00Z', status: ['pending'] }, 'status[0]'],
+    [{ since: '2026-01-01T00:00:00Z', status: ['leased'] }, 'status[0]'],
     [{ since: '2026-01-01T00:00:00Z', webhook_id: 'x' }, 'webhook_id'],
   ])('400 for %j', async (body, param) => {
     const answer = await replay(body).expect(400);

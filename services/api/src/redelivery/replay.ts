@@ -7,13 +7,15 @@ import { checkEnabled, type RedeliveryOptions, type Target } from './destination
 import { findWebhook, lockWebhook, type WebhookState } from './queries.ts';
 import { hasRestartable, insertReplay, restartDeliveries, saveHasMore } from './replay-queries.ts';
 import { hasSkipped, type PreviewRow, previewReplay, sendSkipped } from './skipped-queries.ts';
+import { hastenDeliveries, hasWaiting } from './waiting-queries.ts';
 
 /** A replay sends at most this many deliveries, because it locks these deliveries until its transaction ends. */
 const replayedAtOnce = 100_000;
 
 /**
- * Sends deliveries and skipped events of a period. Locks the webhook only at the end, so that a request that disables
- * the webhook meanwhile need not wait. In that case the replay sends nothing.
+ * Sends deliveries and skipped events of a period. Locks the webhook only after these, so that a request that disables
+ * the webhook meanwhile need not wait. In that case the replay sends nothing. Pending deliveries follow, because whoever
+ * holds the webhook may cancel these.
  *
  * @param receivedAtMs arrival of the request on the monotonic clock; the replay excludes deliveries completed later
  */
@@ -29,22 +31,26 @@ export function startReplay(
     if (isProblem(before)) return before;
     const deliveries = () => selectDeliveries(webhookId, request, clock.monotonic() - receivedAtMs);
     const events = selectSkipped({ organizationId, id: webhookId }, before, request);
+    const replay = { id: newUuid(), organizationId, webhookId, ratePerSecond: request.rate_per_second };
     if (request.dry_run) {
       const selected = { deliveries: deliveries(), events };
-      const preview = await previewReplay(trx, organizationId, selected, replayedAtOnce);
+      const preview = await previewReplay(trx, replay, selected, replayedAtOnce);
       return presentPreview(preview, request.rate_per_second);
     }
-    const replay = { id: newUuid(), organizationId, webhookId, ratePerSecond: request.rate_per_second };
     await insertReplay(trx, replay);
     const restarted = await restartDeliveries(trx, replay, deliveries(), replayedAtOnce);
     const room = { limit: replayedAtOnce - restarted, after: restarted, maxAttempts };
-    const matched = restarted + (events === null ? 0 : await sendSkipped(trx, replay, events, room));
+    const sent = restarted + (events === null ? 0 : await sendSkipped(trx, replay, events, room));
+    const after = checkEnabled(await lockWebhook(trx, organizationId, webhookId), addressPolicy);
+    if (isProblem(after)) return after;
+    const others = { limit: replayedAtOnce - sent, after: sent };
+    const includesPending = request.status.includes('pending');
+    const matched = sent + (includesPending ? await hastenDeliveries(trx, replay, deliveries(), others) : 0);
     const hasMore =
       matched === replayedAtOnce &&
       ((await hasRestartable(trx, organizationId, deliveries())) ||
-        (events !== null && (await hasSkipped(trx, events))));
-    const after = checkEnabled(await lockWebhook(trx, organizationId, webhookId), addressPolicy);
-    if (isProblem(after)) return after;
+        (events !== null && (await hasSkipped(trx, events))) ||
+        (includesPending && (await hasWaiting(trx, replay, deliveries()))));
     if (matched > 0) due(webhookId);
     await acted({ action: 'webhook.replayed', objectId: webhookId, organizationId });
     return presentReplay(await saveHasMore(trx, replay.id, hasMore));

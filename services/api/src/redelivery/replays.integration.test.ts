@@ -11,7 +11,7 @@ let api: TestApi;
 let key: string;
 let organizationId: string;
 let webhookId: string;
-const { insert, rowOf, update, uuidOf, disable } = withWebhook((customer) => {
+const { insert, rowOf, update, updatePending, uuidOf, disable } = withWebhook((customer) => {
   ({ api, key, organizationId, webhookId } = customer);
 });
 
@@ -171,6 +171,91 @@ describe('POST /v1/webhooks/{id}/replay of skipped events', () => {
     expect(await matched({ since: new Date(Date.now() + 60_000).toISOString() })).toBe(0);
     await replay({ status: ['skipped'] }).expect(202);
     expect(await deliveriesOf([batch ?? ''])).toHaveLength(1);
+  });
+});
+
+describe('POST /v1/webhooks/{id}/replay of pending deliveries', () => {
+  const status = ['pending'];
+  const inAnHour = new Date(Date.now() + 3_600_000);
+  /** A delivery whose first attempt failed: it waits for the second. */
+  const waitFor = async (fields: object = {}, dueAt = inAnHour) => {
+    const { id } = await insert();
+    await fail(id, 'pending');
+    await update(id, { last_status_code: 503, ...fields });
+    await updatePending(id, { next_attempt_at: dueAt });
+    return id;
+  };
+  const dueAt = async (id: string) => (await rowOf(id)).next_attempt_at?.getTime() ?? Number.NaN;
+
+  it('202, and what waits for its schedule is due now: same round, same attempts, once', async () => {
+    const id = await waitFor();
+    const before = await rowOf(id);
+    expect((await replay({ status, dry_run: true }).expect(200)).body).toMatchObject({
+      matched: 1,
+      by_status: { pending: 1 },
+    });
+    expect(await dueAt(id)).toBe(inAnHour.getTime());
+    const bodies = await Promise.all([0, 1].map(() => replay({ status }).expect(202)));
+    expect(bodies.map(({ body }) => body.matched).sort()).toEqual([0, 1]);
+    expect(await dueAt(id)).toBeLessThanOrEqual(Date.now());
+    const due = { next_attempt_at: expect.any(Date) };
+    expect(await rowOf(id)).toEqual({ ...before, ...due });
+    expect(await countInvariantViolations(api.db, 1_000)).toBe(0);
+  });
+
+  it('202 without leased and due deliveries, tests, other webhooks, and deliveries attempted after the call', async () => {
+    const leased = await waitFor();
+    await updatePending(leased, { next_attempt_at: inAnHour, lease_count: 1 });
+    const due = await waitFor({}, new Date(Date.now() - 60_000));
+    const test = await insert({ test: true });
+    await updatePending(test.id, { next_attempt_at: inAnHour });
+    const attempted = await waitFor();
+    await sql`update attempts set recorded_at = now() + interval '1 minute' where delivery_id = ${uuidOf(attempted)}`.execute(
+      api.db,
+    );
+    const before = await Promise.all([leased, due, test.id, attempted].map(dueAt));
+    const other = await api.createWebhook(key);
+    expect((await replay({ status }, other.id).expect(202)).body.matched).toBe(0);
+    expect((await replay({ status }).expect(202)).body).toMatchObject({ matched: 0, state: 'running' });
+    expect(await Promise.all([leased, due, test.id, attempted].map(dueAt))).toEqual(before);
+  });
+
+  it('202 with the filters, and with failed deliveries; a rate delays no delivery beyond its schedule', async () => {
+    await waitFor({ last_status_code: 500 });
+    const soon = await waitFor({}, new Date(Date.now() + 1_000));
+    const later = await waitFor();
+    const failed = await insert({ status: 'failed' });
+    await update(failed.id, { last_status_code: 503 });
+    const body = { status: ['failed', 'pending'], status_code: [503], rate_per_second: 1 };
+    expect((await replay(body).expect(202)).body).toMatchObject({ matched: 3, pending: 3, has_more: false });
+    const at = await dueAt(failed.id);
+    expect(await dueAt(soon)).toBeLessThanOrEqual(at + 1_000);
+    expect(await dueAt(later)).toBe(at + 2_000);
+    expect(await countInvariantViolations(api.db, 1_000)).toBe(0);
+  });
+
+  it('is completed with what became of them; canceled, it leaves them to their schedule', async () => {
+    const [first, second, third] = [await waitFor(), await waitFor(), await waitFor()];
+    const { body } = await replay({ status }).expect(202);
+    await deliver(first, 2);
+    await updatePending(third, { next_attempt_at: inAnHour, lease_count: 1 });
+    expect(await count(body.id)).toMatchObject({ pending: 2, succeeded: 1, failed: 0, canceled: 0 });
+    const canceled = { state: 'canceled', matched: 3, pending: 0, succeeded: 1, failed: 0, canceled: 2 };
+    expect((await cancel(body.id).expect(200)).body).toMatchObject(canceled);
+    expect(await dueAt(second)).toBe(inAnHour.getTime());
+    for (const id of [second, third]) expect(await shown(id)).toMatchObject({ status: 'pending', attempt_count: 1 });
+    const again = (await replay({ status }).expect(202)).body;
+    expect(again.matched).toBe(1);
+    await fail(second, 'failed');
+    expect(await count(again.id)).toMatchObject({ state: 'completed', succeeded: 0, failed: 1, canceled: 0 });
+    expect(await countInvariantViolations(api.db, 1_000)).toBe(0);
+  });
+
+  it('202 next to a request that disables the webhook: neither waits for the other forever', async () => {
+    for (let nth = 0; nth < 20; nth++) await waitFor();
+    const [{ status: answered }] = await Promise.all([replay({ status }), disable()]);
+    expect([202, 409]).toContain(answered);
+    expect(await pending()).toEqual([]);
   });
 });
 
@@ -357,6 +442,6 @@ describe('a replay', () => {
       .selectAll()
       .where('id', '=', fromPublicId('rpl', body.id) as string)
       .executeTakeFirstOrThrow();
-    expect([row.delivery_ids, row.rounds]).toEqual([null, null]);
+    expect([row.delivery_ids, row.rounds, row.due_times]).toEqual([null, null, null]);
   });
 });

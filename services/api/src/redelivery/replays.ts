@@ -7,6 +7,7 @@ import { type Cursors, type PageQuestion, paginate } from '../pagination/paging.
 import type { Target } from './destination.ts';
 import { presentReplay } from './replay.ts';
 import { cancelPendingOf, findReplay, listReplays, lockReplay } from './replay-queries.ts';
+import { restoreDueTimes } from './waiting-queries.ts';
 
 export type Replays = ReturnType<typeof createReplays>;
 
@@ -34,6 +35,7 @@ export function createReplays({ db, cursors }: { db: Database; cursors: Cursors 
         const counted = await countReplay(trx, id, 'completed');
         if (counted?.state === 'completed') return presentReplay(counted);
         await cancelPendingOf(trx, id);
+        await restoreDueTimes(trx, id);
         const canceled = await countReplay(trx, id, 'canceled');
         await acted({ action: 'replay.canceled', objectId: id, organizationId });
         return presentReplay(canceled ?? row);

@@ -54,7 +54,7 @@ export function redeliveryRoutes(redelivery: Redelivery): Route<Principal>[] {
       tag: 'Webhooks',
       summary: 'Replay the deliveries of a webhook',
       description:
-        'Sends the deliveries of a period again, at the pace of normal traffic or at `rate_per_second`. Default: failed and canceled deliveries. `skipped` sends events that the webhook never got. Never sends tests, erased events or events past retention. Overlapping replays send each delivery once. The answer to a dry run is 200, with what would be sent.',
+        'Sends the deliveries of a period again, at the pace of normal traffic or at `rate_per_second`. Default: failed and canceled deliveries. `skipped` sends events that the webhook never got. `pending` ends the wait for the next attempt. Never sends tests, erased events or events past retention. Overlapping replays send each delivery once. The answer to a dry run is 200, with what would be sent.',
       errors: ['conflict', 'url_not_allowed'],
       scope: 'webhooks:write',
       ids: { id: 'whk' },

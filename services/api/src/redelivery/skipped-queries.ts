@@ -10,6 +10,7 @@ import type { Uuid } from '@enterprise-api/shared/runtime';
 import { sql } from 'kysely';
 import { lockBodies } from './queries.ts';
 import { addTo, type DeliverySelection, dueTimes, type NewReplay, selectedDeliveries } from './replay-queries.ts';
+import { waitingDeliveries } from './waiting-queries.ts';
 
 export async function hasSkipped(db: Database, selection: SkippedSelection): Promise<boolean> {
   const { rows } = await sql`${skippedEvents(selection, 1)}`.execute(db);
@@ -57,17 +58,21 @@ export interface PreviewRow {
 /** Counts what a replay would send. Locks nothing. */
 export async function previewReplay(
   db: Database,
-  organizationId: Uuid,
+  { organizationId, id }: NewReplay,
   { deliveries, events }: { deliveries: DeliverySelection; events: SkippedSelection | null },
   limit: number,
 ): Promise<PreviewRow> {
   const selectedEvents =
     events === null ? sql`` : sql`union all select id, 'skipped', type from (${skippedEvents(events, limit + 1)}) s`;
+  const waiting = deliveries.statuses.includes('pending')
+    ? sql`union all (select p.event_id, 'pending', p.event_type ${waitingDeliveries(organizationId, id, deliveries)}
+        order by p.delivery_id limit ${limit + 1})`
+    : sql``;
   const { rows } = await sql<PreviewRow>`
     with matching as materialized (
       (select d.event_id, d.status, d.event_type ${selectedDeliveries(organizationId, deliveries)}
         order by d.id limit ${limit + 1})
-      ${selectedEvents}
+      ${selectedEvents} ${waiting}
     ), taken as materialized (select * from matching limit ${limit})
     select (select count(*) from taken) as matched, (select count(*) from matching) > ${limit} as has_more,
       ${countsBy('status')} as by_status, ${countsBy('event_type')} as by_event_type,

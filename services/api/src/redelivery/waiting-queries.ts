@@ -1,0 +1,61 @@
+import type { Database, DatabaseTransaction } from '@enterprise-api/shared/ledger';
+import type { Uuid } from '@enterprise-api/shared/runtime';
+import { sql } from 'kysely';
+import { addTo, ago, type DeliverySelection, dueTimes, isWithin, type NewReplay } from './replay-queries.ts';
+
+/**
+ * Pending deliveries `p` of a webhook that wait for their next attempt, except those that the replay lists already. Like
+ * completed ones, they had their last attempt before the request.
+ */
+export const waitingDeliveries = (organizationId: Uuid, replayId: Uuid, selection: DeliverySelection) => sql`
+      from pending_deliveries p cross join lateral (select * from deliveries where id = p.delivery_id limit 1) d
+      where p.organization_id = ${organizationId} and p.webhook_id = ${selection.webhookId}
+        and p.lease_count = 0 and p.next_attempt_at > now() and not d.erased and ${isWithin(selection)}
+        and p.delivery_id not in (select unnest(delivery_ids) from replays where id = ${replayId})
+        and not exists (select from attempts a
+          where a.delivery_id = p.delivery_id and a.recorded_at >= ${ago(selection.completedForMs)})`;
+
+/** Makes waiting deliveries due, each at most once. @returns their number */
+export async function hastenDeliveries(
+  trx: DatabaseTransaction,
+  replay: NewReplay,
+  selection: DeliverySelection,
+  { limit, after }: { limit: number; after: number },
+): Promise<number> {
+  const { rows } = await sql<{ added: number }>`
+    with waiting as materialized (
+      select p.delivery_id as id, p.round, p.next_attempt_at as due_before
+      ${waitingDeliveries(replay.organizationId, replay.id, selection)}
+      order by p.delivery_id limit ${limit} for update of p
+    ), timed as materialized (
+      select w.*, least(due_before, ${dueTimes(replay, after)}) as due_at from waiting w
+    ), hastened as (
+      update pending_deliveries p set next_attempt_at = t.due_at from timed t where p.delivery_id = t.id returning t.*
+    ), ${addTo(replay, sql`hastened`, sql`due_before`)}
+    select added from added`.execute(trx);
+  return rows[0]?.added ?? 0;
+}
+
+export async function hasWaiting(
+  db: Database,
+  { organizationId, id }: NewReplay,
+  selection: DeliverySelection,
+): Promise<boolean> {
+  const { rows } = await sql`select ${waitingDeliveries(organizationId, id, selection)} limit 1`.execute(db);
+  return rows.length > 0;
+}
+
+/** Deliveries that were pending before a replay wait again until they were due before, unless a worker has leased them. */
+export async function restoreDueTimes(trx: DatabaseTransaction, replayId: Uuid): Promise<void> {
+  await sql`
+    with hastened as materialized (
+      select p.delivery_id, l.due_before
+      from replays r cross join lateral unnest(r.delivery_ids, r.rounds, r.due_times) as l (id, round, due_before)
+      join pending_deliveries p on p.delivery_id = l.id and p.round = l.round
+      where r.id = ${replayId} and p.lease_count = 0 and p.next_attempt_at < l.due_before
+      order by p.delivery_id for update of p
+    )
+    update pending_deliveries p set next_attempt_at = h.due_before from hastened h where p.delivery_id = h.delivery_id`.execute(
+    trx,
+  );
+}
