@@ -66,6 +66,11 @@ it.each(commands)('the command line has what the runbooks say: %s', (command) =>
   expect(words.filter((word) => word.startsWith('-') && !options.includes(word))).toEqual([]);
 });
 
+it('no runbook but ApiDown needs psql', () => {
+  const sections = text.split(/^### /m).filter((section) => /psql|pg_(terminate|cancel)_backend/.test(section));
+  expect(sections.map((section) => section.split('\n', 1)[0])).toEqual(['ApiDown']);
+});
+
 it('there are statements, expressions, log lines and commands', () => {
   expect(statements.length).toBeGreaterThan(0);
   expect(expressions.length).toBeGreaterThan(12);

@@ -112,12 +112,13 @@ function manifestOfPackage(packageName: PackageName, manifest: Manifest): object
 }
 
 function particulars(name: PackageName, { dependencies, peerDependencies, peerDependenciesMeta }: Manifest): object {
-  // The verifier runs on Node.js 20 already; the client's own dependencies say what they need.
-  if (name === 'sdk') return { engines: { node: '>=20' }, sideEffects: false };
+  // The client's dependencies need it: eventsource-parser 22.12, got 22. The verifier alone runs on Node.js 20 as well.
+  const client = { engines: { node: '>=22.12' } };
+  if (name === 'sdk') return { ...client, sideEffects: false };
   if (name === 'cli') {
     const { '@enterprise-api/sdk': _bundled, ...own } = dependencies;
     const ofSdk = readManifest(join(project, 'packages/sdk')).dependencies;
-    return { engines: { node: '>=22.12' }, dependencies: { ...ofSdk, ...own } };
+    return { ...client, dependencies: { ...ofSdk, ...own } };
   }
   const { kysely, ...others } = dependencies;
   return {
