@@ -196,6 +196,13 @@ export const m = {
     inFlight: 'Deliveries at a time',
     limitHint: 'Empty: no limit.',
     noLimit: 'no limit',
+    recovers: 'Recovers',
+    recoversBy: {
+      yes: 'Hourly tests for a week enable it again after we disabled it as failing.',
+      no: 'It stays disabled until somebody enables it.',
+    },
+    headers: 'Headers for a gateway',
+    noHeaders: 'none',
   },
   replay: {
     title: 'Send again',
@@ -259,6 +266,7 @@ export const m = {
     next: 'Next attempt',
     attempt: (number: number) => `Attempt ${number}`,
     manual: 'by hand',
+    probe: 'probe of the disabled webhook',
     superseded: 'without effect: the delivery had changed meanwhile',
     phases: { dns_ms: 'DNS', connect_ms: 'Connect', tls_ms: 'TLS', first_byte_ms: 'First byte' } as Record<
       string,
@@ -270,6 +278,7 @@ export const m = {
       webhook_disabled: 'The webhook was disabled.',
       webhook_deleted: 'The webhook was deleted.',
       replay_canceled: 'The replay was canceled.',
+      probe_canceled: 'The probe was not needed any more.',
       erased: 'The event was erased.',
       organization_closed: 'The organization was closed.',
     } as Record<string, string>,

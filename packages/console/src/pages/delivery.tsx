@@ -126,7 +126,7 @@ function Timeline({ delivery }: { delivery: DeliveryDetail }) {
               <When at={attempt.started_at} />
               <span>{errorName(attempt.error, attempt.status_code)}</span>
               <span class="muted">{count(attempt.duration_ms)} ms</span>
-              {attempt.trigger === 'manual' && <span class="muted">{m.deliveries.manual}</span>}
+              {attempt.trigger !== 'scheduled' && <span class="muted">{m.deliveries[attempt.trigger]}</span>}
               {attempt.superseded && <span class="muted">{m.deliveries.superseded}</span>}
             </p>
             <Phases attempt={attempt} />

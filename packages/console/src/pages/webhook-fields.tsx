@@ -51,6 +51,15 @@ export function WebhookFields({ types, webhook }: { types: readonly EventTypeEnt
         hint={m.webhooks.limitHint}
         defaultValue={webhook?.max_in_flight ?? ''}
       />
+      {!webhook?.header_names.length && (
+        <Choices
+          legend={m.webhooks.recovers}
+          name="auto_recover"
+          options={['yes']}
+          names={m.webhooks.recoversBy}
+          chosen={webhook?.auto_recover ? ['yes'] : []}
+        />
+      )}
     </>
   );
 }
@@ -61,4 +70,5 @@ export const readWebhook = (fields: FormData) => ({
   description: textOf(fields, 'description') || null,
   rate_limit_per_second: Number(textOf(fields, 'rate')) || null,
   max_in_flight: Number(textOf(fields, 'in_flight')) || null,
+  auto_recover: fields.has('auto_recover'),
 });

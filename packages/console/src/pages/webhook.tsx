@@ -157,6 +157,11 @@ function Settings({ webhook, readOnly, changed }: SettingsProps) {
             [m.webhooks.events, <code>{webhook.events.join(' ')}</code>],
             [m.webhooks.rate, webhook.rate_limit_per_second ?? m.webhooks.noLimit],
             [m.webhooks.inFlight, webhook.max_in_flight ?? m.webhooks.noLimit],
+            [m.webhooks.recovers, m.webhooks.recoversBy[webhook.auto_recover ? 'yes' : 'no']],
+            [
+              m.webhooks.headers,
+              webhook.header_names.length > 0 ? <Text of={webhook.header_names.join(', ')} /> : m.webhooks.noHeaders,
+            ],
             [m.webhooks.description, <Text of={webhook.description ?? '–'} />],
             [m.webhooks.created, <When at={webhook.created_at} />],
             [m.webhooks.updated, <When at={webhook.updated_at} />],
