@@ -66,6 +66,17 @@ describe('enterprise-api mcp', () => {
     }
   });
 
+  it('shows at most 50 objects of a list without pages, and says so', async () => {
+    const data = Array.from({ length: 60 }, (_, i) => ({ start: `${i}`, requests: i }));
+    await using api = await startUpstream({ answer: () => answerWith({ object: 'usage', data }) });
+    await using agent = await startAgent({ url: api.url, key: 'nwk_test' });
+    expect((await agent.call('usage_get')).structure).toEqual({
+      object: 'usage',
+      data: data.slice(0, 50),
+      note: expect.stringContaining('data (50 of 60)'),
+    });
+  });
+
   it.each([
     ['a page', answerWith('<html>', 200, 'text/html'), 'failure'],
     ['a failure with hostile text', answerWith({ error: { code: 'conflict', message: hostile } }, 409), 'conflict'],
