@@ -5,7 +5,7 @@ interface Choice {
   operation: string;
   /** The first words of its text, if the operation's own would mislead. */
   text?: string;
-  /** Fields of the body that the agent may not give. */
+  /** Parameters, and fields of the body, that the agent may not give. */
   without?: readonly string[];
   /** Fields of the body that the tool gives. */
   given?: Record<string, unknown>;
@@ -20,7 +20,8 @@ const reading: Record<string, Choice> = {
   webhook_health: { operation: 'getWebhookHealth' },
   event_explain: { operation: 'explainEvent' },
   event_get: { operation: 'getEvent' },
-  events_list: { operation: 'listEvents' },
+  // With a search, an agent that sees no data could guess it.
+  events_list: { operation: 'listEvents', without: ['q'] },
   event_types_list: { operation: 'listEventTypes' },
   deliveries_list: { operation: 'listDeliveries' },
   delivery_get: { operation: 'getDelivery' },
@@ -100,7 +101,8 @@ function toolOf(name: string, choice: Choice, isWriting: boolean) {
 
 /** One object with the parameters of path and query, and the fields of the body. */
 function inputOf({ parameters = [], requestBody }: Operation, without: readonly string[]) {
-  const own = parameters.flatMap((each) => ('name' in each && each.in !== 'header' ? [each] : []));
+  const given = parameters.flatMap((each) => ('name' in each && each.in !== 'header' ? [each] : []));
+  const own = given.filter(({ name }) => !without.includes(name));
   const body = resolved(requestBody?.content?.['application/json'].schema ?? {});
   const fields = Object.entries(body.properties ?? {}).filter(([name]) => !without.includes(name));
   const properties = {

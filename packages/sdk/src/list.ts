@@ -5,6 +5,8 @@ export interface Page<Item> {
   has_more: boolean;
   /** Cursor of the next page; null on the last page. */
   next_cursor: string | null;
+  /** Only for a search (`q`, `last_status_code`, `last_error`): how far it looked; null for the whole list. */
+  searched_until?: string | null;
 }
 
 /** A paged list. `for await` iterates over all items; `page` reads one page. */

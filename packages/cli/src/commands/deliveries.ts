@@ -31,6 +31,8 @@ interface FilterOptions {
 
 interface ListOptions extends FilterOptions, PagingOptions {
   subject?: true;
+  lastStatus?: string;
+  lastError?: string[];
   until?: string;
   order: 'asc' | 'desc';
 }
@@ -55,16 +57,20 @@ export const addDeliveryCommands: CommandModule = (program, open) => {
 function addList(deliveries: Command, open: Open): void {
   withPaging(withFilters(deliveries.command('list').description('list deliveries, newest first')))
     .option('--subject', 'only about the consultation or batch that standard input names')
+    .option('--last-status <code>', 'only if the last answer had this status, such as 503 or 5xx')
+    .option('--last-error <errors>', 'only if the last attempt failed so; a comma-separated list', listOf)
     .option('--since <time>', 'created at or after this time; or how long ago, such as 2h', instant())
     .option('--until <time>', 'created before this time', instant())
     .addOption(new Option('--order <order>', 'newest or oldest first').choices(['desc', 'asc']).default('desc'))
     .action(
       action<ListOptions>(open, async (context, options) => {
-        const { until, order } = options;
+        const { lastStatus, lastError, until, order } = options;
         const about = options.subject && { subject: await readSubject(context.io) };
         const query = {
           ...filterOf(options),
           ...about,
+          ...(lastStatus !== undefined && { last_status_code: lastStatus }),
+          ...(lastError !== undefined && { last_error: lastError }),
           ...(until !== undefined && { until }),
           order,
           limit: pageSize(options),

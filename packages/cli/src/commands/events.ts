@@ -25,6 +25,7 @@ export const addEventCommands: CommandModule = (program, open) => {
 interface ListOptions extends PagingOptions {
   type?: string[];
   subject?: true;
+  search?: string;
   since?: string;
   until?: string;
   order: 'asc' | 'desc';
@@ -34,14 +35,21 @@ function addReading(events: Command, open: Open): void {
   withPaging(events.command('list').description('list events, newest first'))
     .option('--type <types>', 'only these types: a comma-separated list, or repeat the option', listOf)
     .option('--subject', 'only about the consultation or batch that standard input names')
+    .option('--search <text>', 'only with this text in a string of their data; reads event by event')
     .option('--since <time>', 'created at or after this time; or how long ago, such as 2h', instant())
     .option('--until <time>', 'created before this time', instant())
     .addOption(new Option('--order <order>', 'newest or oldest first').choices(['desc', 'asc']).default('desc'))
     .action(
       action<ListOptions>(open, async (context, options) => {
-        const { type, since, until, order } = options;
+        const { type, search, since, until, order } = options;
         const about = options.subject && { subject: await readSubject(context.io) };
-        const filter = { ...about, ...(type && { type }), ...(since && { since }), ...(until && { until }) };
+        const filter = {
+          ...about,
+          ...(type && { type }),
+          ...(search && { q: search }),
+          ...(since && { since }),
+          ...(until && { until }),
+        };
         const query = { ...filter, order, limit: pageSize(options) };
         const list = openApi(context).events.list(query, { signal: context.io.signal });
         context.printer.list(await collect(context, list, options), eventColumns, 'There is no such event.');

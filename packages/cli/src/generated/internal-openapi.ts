@@ -683,6 +683,11 @@ export interface components {
             has_more: boolean;
             /** @description `cursor` of the next page; null when there is none. */
             next_cursor: string | null;
+            /**
+             * Format: date-time
+             * @description Only in the answer to a search: it compared all items down to this one's `created_at` (up to it with `order=asc`); null when it compared the whole list. A search takes a second at most. It goes on with `next_cursor`, also if this page is empty.
+             */
+            searched_until?: string | null;
         };
         /**
          * @description `pending` waits for an attempt, the first or the next. The others are final until a retry or a replay.

@@ -791,6 +791,12 @@ export const tools: readonly Tool[] = [
       "string",
       "null"
      ]
+    },
+    "searched_until": {
+     "type": [
+      "string",
+      "null"
+     ]
     }
    }
   }
@@ -889,6 +895,17 @@ export const tools: readonly Tool[] = [
       "desc"
      ]
     },
+    "id": {
+     "description": "Only these deliveries.",
+     "minItems": 1,
+     "maxItems": 100,
+     "type": "array",
+     "items": {
+      "type": "string",
+      "pattern": "^dlv_[0-7][0-9a-hjkmnp-tv-z]{25}$",
+      "description": "Id of the delivery."
+     }
+    },
     "webhook_id": {
      "description": "Id of the webhook.",
      "type": "string",
@@ -941,6 +958,33 @@ export const tools: readonly Tool[] = [
        "canceled"
       ],
       "description": "`pending` waits for an attempt, the first or the next. The others are final until a retry or a replay."
+     }
+    },
+    "last_status_code": {
+     "description": "Only those whose last answer had this status, as `503` or `5xx`. No index finds them: a search.",
+     "type": "string",
+     "pattern": "^[1-5](\\d\\d|xx)$"
+    },
+    "last_error": {
+     "description": "Only those with this `last_error`. A search, too.",
+     "minItems": 1,
+     "maxItems": 20,
+     "type": "array",
+     "items": {
+      "type": "string",
+      "enum": [
+       "timeout",
+       "dns_failed",
+       "connection_refused",
+       "connection_reset",
+       "tls_failed",
+       "destination_blocked",
+       "redirect",
+       "http_error",
+       "response_invalid",
+       "secret_unavailable"
+      ],
+      "description": "Why an attempt did not succeed."
      }
     },
     "since": {
@@ -1053,6 +1097,12 @@ export const tools: readonly Tool[] = [
      "type": "boolean"
     },
     "next_cursor": {
+     "type": [
+      "string",
+      "null"
+     ]
+    },
+    "searched_until": {
      "type": [
       "string",
       "null"

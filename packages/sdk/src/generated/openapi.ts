@@ -714,6 +714,11 @@ export interface components {
             has_more: boolean;
             /** @description `cursor` of the next page; null when there is none. */
             next_cursor: string | null;
+            /**
+             * Format: date-time
+             * @description Only in the answer to a search: it compared all items down to this one's `created_at` (up to it with `order=asc`); null when it compared the whole list. A search takes a second at most. It goes on with `next_cursor`, also if this page is empty.
+             */
+            searched_until?: string | null;
         };
         /** @description How often and how long a delivery is tried, and how long its history is stored. */
         DeliveryPolicy: {
@@ -909,6 +914,11 @@ export interface components {
             has_more: boolean;
             /** @description `cursor` of the next page; null when there is none. */
             next_cursor: string | null;
+            /**
+             * Format: date-time
+             * @description Only in the answer to a search: it compared all items down to this one's `created_at` (up to it with `order=asc`); null when it compared the whole list. A search takes a second at most. It goes on with `next_cursor`, also if this page is empty.
+             */
+            searched_until?: string | null;
         };
         /**
          * @description A type of event, a family of types, or `*` for all types of consultations and batches.
@@ -2105,6 +2115,8 @@ export interface operations {
                 since?: string;
                 /** @description Only objects created before this time. */
                 until?: string;
+                /** @description Only events with this text in a string of their `data`, exactly and case-sensitive. No index finds it: a search. */
+                q?: string;
             };
             header?: never;
             path?: never;
@@ -2174,6 +2186,8 @@ export interface operations {
                 cursor?: string;
                 /** @description By `created_at`: the newest first (`desc`), or the oldest (`asc`). */
                 order?: "asc" | "desc";
+                /** @description Only these deliveries. */
+                id?: string[];
                 /**
                  * @description Id of the webhook.
                  * @example whk_01jd6kz5r8e2v9qxm3c7t4b0na
@@ -2188,6 +2202,10 @@ export interface operations {
                 /** @description Only what is about this: the `consultation_id` or the `batch_id` of an event, exactly. */
                 subject?: string;
                 status?: components["schemas"]["DeliveryStatus"][];
+                /** @description Only those whose last answer had this status, as `503` or `5xx`. No index finds them: a search. */
+                last_status_code?: string;
+                /** @description Only those with this `last_error`. A search, too. */
+                last_error?: components["schemas"]["AttemptError"][];
                 /** @description Only objects created at this time or later. */
                 since?: string;
                 /** @description Only objects created before this time. */

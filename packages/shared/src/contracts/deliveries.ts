@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { eventTypeSchema, subjectFilterSchema, subjectSchema } from './event-types.ts';
-import { orderSchema, pageQueryShape, repeatable } from './pagination.ts';
+import { orderSchema, pageQueryShape, repeatable, searchableListSchema } from './pagination.ts';
 import { exampleId, forwardPeriod, periodShape, publicIdSchema, timestampSchema } from './primitives.ts';
 
 export const deliveryStatuses = ['pending', 'succeeded', 'failed', 'canceled'] as const;
@@ -66,11 +66,18 @@ export const listDeliveriesQuerySchema = forwardPeriod(
   z.strictObject({
     ...pageQueryShape,
     order: orderSchema,
+    id: repeatable(publicIdSchema('dlv'), 100).describe('Only these deliveries.'),
     webhook_id: publicIdSchema('whk').optional(),
     event_id: publicIdSchema('evt').optional(),
     event_type: repeatable(eventTypeSchema),
     subject: subjectFilterSchema,
     status: repeatable(deliveryStatusSchema),
+    last_status_code: z
+      .string()
+      .regex(/^[1-5](\d\d|xx)$/, 'must be a status like 503 or a class like 5xx')
+      .optional()
+      .describe('Only those whose last answer had this status, as `503` or `5xx`. No index finds them: a search.'),
+    last_error: repeatable(attemptErrorSchema).describe('Only those with this `last_error`. A search, too.'),
     ...periodShape,
   }),
 );
@@ -131,6 +138,8 @@ export const deliverySchema = deliveryFields.meta({
   examples: [deliveryExample],
 });
 export type Delivery = z.infer<typeof deliverySchema>;
+
+export const deliveryListSchema = searchableListSchema(deliverySchema);
 
 const millisecondsSchema = z.number().nullable();
 

@@ -8,21 +8,35 @@ import {
   subscribableEventTypeSchema,
 } from './event-types.ts';
 import { eventDataSchema } from './events.ts';
-import { orderSchema, pageQueryShape, repeatable } from './pagination.ts';
+import { orderSchema, pageQueryShape, repeatable, searchableListSchema } from './pagination.ts';
 import { exampleId, forwardPeriod, periodShape, publicIdSchema, timestampSchema } from './primitives.ts';
+
+const listEventsShape = {
+  ...pageQueryShape,
+  order: orderSchema.describe(
+    'The newest first (`desc`), or the oldest first (`asc`). With `asc` every page has a `next_cursor`, also the last and an empty one.',
+  ),
+  type: repeatable(subscribableEventTypeSchema),
+  subject: subjectFilterSchema,
+  ...periodShape,
+};
 
 export const listEventsQuerySchema = forwardPeriod(
   z.strictObject({
-    ...pageQueryShape,
-    order: orderSchema.describe(
-      'The newest first (`desc`), or the oldest first (`asc`). With `asc` every page has a `next_cursor`, also the last and an empty one.',
-    ),
-    type: repeatable(subscribableEventTypeSchema),
-    subject: subjectFilterSchema,
-    ...periodShape,
+    ...listEventsShape,
+    q: z
+      .string()
+      .regex(/^.{2,200}$/su, 'must be 2 to 200 characters')
+      .optional()
+      .describe(
+        'Only events with this text in a string of their `data`, exactly and case-sensitive. No index finds it: a search.',
+      ),
   }),
 );
 export type ListEventsQuery = z.infer<typeof listEventsQuerySchema>;
+
+/** Operators see no data, and do not search it. */
+export const listEventSummariesQuerySchema = forwardPeriod(z.strictObject(listEventsShape));
 
 const eventFields = z.strictObject({
   id: publicIdSchema('evt'),
@@ -55,6 +69,8 @@ export const eventSchema = eventFields.meta({
   examples: [eventExample],
 });
 export type Event = z.infer<typeof eventSchema>;
+
+export const eventListSchema = searchableListSchema(eventSchema);
 
 /** An event in an operator's list, which shows no customer's data. */
 export const eventSummarySchema = eventFields.omit({ data: true }).meta({

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { timestampSchema } from './primitives.ts';
 
 export const defaultPageSize = 20;
 export const maxPageSize = 100;
@@ -24,9 +25,9 @@ export const orderSchema = z
 export type Order = z.output<typeof orderSchema>;
 
 /** A filter that a query string may contain several times. */
-export function repeatable<Item extends z.ZodType>(item: Item) {
+export function repeatable<Item extends z.ZodType>(item: Item, atMost = 20) {
   return z
-    .preprocess((value) => (typeof value === 'string' ? [value] : value), z.array(item).min(1).max(20))
+    .preprocess((value) => (typeof value === 'string' ? [value] : value), z.array(item).min(1).max(atMost))
     .optional();
 }
 
@@ -62,9 +63,25 @@ function bareListSchema<Item extends z.ZodType>(item: Item) {
   });
 }
 
+/** As `listSchema`, for a list that can be searched. @param item must have a name */
+export function searchableListSchema<Item extends z.ZodType>(item: Item) {
+  const { id, examples = [] } = item.meta() ?? {};
+  const example = { object: 'list', data: examples, has_more: false, next_cursor: null };
+  const searched = bareListSchema(item).extend({
+    searched_until: timestampSchema
+      .nullable()
+      .optional()
+      .describe(
+        "Only in the answer to a search: it compared all items down to this one's `created_at` (up to it with `order=asc`); null when it compared the whole list. A search takes a second at most. It goes on with `next_cursor`, also if this page is empty.",
+      ),
+  });
+  return searched.meta({ id: `${id}List`, description: 'A page of a list.', examples: [example] });
+}
+
 export interface Page<Item> {
   object: 'list';
   data: Item[];
   has_more: boolean;
   next_cursor: string | null;
+  searched_until?: string | null;
 }

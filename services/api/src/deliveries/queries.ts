@@ -24,6 +24,7 @@ import type { AttemptRow, DeliveryRow } from './present.ts';
 type ListedDelivery = DeliveryRow & { position: string };
 
 export interface DeliveryFilter {
+  ids?: readonly Uuid[] | undefined;
   webhookId?: Uuid | undefined;
   eventId?: Uuid | undefined;
   eventTypes?: readonly string[] | undefined;
@@ -34,7 +35,7 @@ export interface DeliveryFilter {
 }
 
 /**
- * An index serves every filter: by subject, by event, by webhook and status, or by type. `query-plans.integration.test.ts` checks
+ * An index serves every filter: by id, by subject, by event, by webhook and status, or by type. `query-plans.integration.test.ts` checks
  * this. If no index has all matching rows in page order, PostgreSQL merges the first rows of several parts.
  */
 export async function listDeliveries(
@@ -43,13 +44,14 @@ export async function listDeliveries(
   page: PageQuestion,
   filter: DeliveryFilter,
 ): Promise<ListedDelivery[]> {
-  const { eventTypes, webhookId, eventId, subject, statuses } = filter;
+  const { ids, eventTypes, webhookId, eventId, subject, statuses } = filter;
   const query = matching(db, organizationId, page, filter);
   const ofTypes = eventTypes === undefined ? query : query.where('deliveries.event_type', 'in', eventTypes);
   const select = (from: RawBuilder<unknown>) => selectPage(db, page, from);
   if (
     subject === undefined &&
     eventId === undefined &&
+    ids === undefined &&
     (webhookId !== undefined || statuses?.includes('succeeded') === false)
   ) {
     const parts = sql`(select id, status from webhooks, unnest(${storedStatuses(statuses)}::text[]) as status
@@ -74,7 +76,7 @@ export async function listDeliveries(
       sql`${eventsOf(organizationId, subject, idsUntil(page, filter.until))} cross join lateral ${ofEvent} as d`,
     );
   }
-  if (eventId !== undefined) return select(sql`${ofTypes.where(isStored)} as d`);
+  if (eventId !== undefined || ids !== undefined) return select(sql`${ofTypes.where(isStored)} as d`);
   const types = sql`unnest(${eventTypes ?? eventTypeNames}::text[]) as part(type)`;
   const ofType = query.where(isStored).where('deliveries.event_type', '=', sql.ref<string>('part.type'));
   return select(sql`${types} cross join lateral ${ofType} as d`);
@@ -106,6 +108,7 @@ const shown = sql`d.*, p.next_attempt_at, ${waitingFor} as waiting_for,
 function matching(db: Database, organizationId: Uuid, page: PageQuestion, filter: DeliveryFilter) {
   const { webhookId, eventId, statuses, since, until } = filter;
   let query = selectDeliveries(db, organizationId).select(positionOf('deliveries.created_at'));
+  if (filter.ids !== undefined) query = query.where('deliveries.id', 'in', filter.ids);
   if (webhookId !== undefined) query = query.where('deliveries.webhook_id', '=', webhookId);
   // A delivery's id begins with its event's time. A range of the primary key therefore serves as an index on event ids.
   const ids = eventId === undefined ? idsUntil(page, until) : deliveryIdsOf(eventId);

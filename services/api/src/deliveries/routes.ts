@@ -1,9 +1,4 @@
-import {
-  deliveryDetailSchema,
-  deliverySchema,
-  listDeliveriesQuerySchema,
-  listSchema,
-} from '@enterprise-api/shared/contracts';
+import { deliveryDetailSchema, deliveryListSchema, listDeliveriesQuerySchema } from '@enterprise-api/shared/contracts';
 import type { Principal } from '../auth/judge.ts';
 import { defineRoute, type Route } from '../http/routing/define-route.ts';
 import type { DeliveryService } from './service.ts';
@@ -15,9 +10,10 @@ export function deliveryRoutes(deliveries: DeliveryService): Route<Principal>[] 
       operationId: 'listDeliveries',
       tag: 'Deliveries',
       summary: 'List deliveries',
+      errors: ['rate_limited'],
       scope: 'webhooks:read',
       query: listDeliveriesQuerySchema,
-      response: listSchema(deliverySchema),
+      response: deliveryListSchema,
       handle: ({ access, query }) => deliveries.list(access.key.organization.id, query),
     }),
     defineRoute({

@@ -3,8 +3,9 @@ import type { Database } from '@enterprise-api/shared/ledger';
 import { fromPublicId, type Uuid } from '@enterprise-api/shared/runtime';
 import { type Problem, problem } from '../http/problem.ts';
 import { type Cursors, type PageQuestion, paginate } from '../pagination/paging.ts';
+import { search } from '../pagination/search.ts';
 import type { HistoryReads } from '../replica/history-reads.ts';
-import { presentDelivery, presentDetail } from './present.ts';
+import { type DeliveryRow, presentDelivery, presentDetail } from './present.ts';
 import { type DeliveryFilter, findDelivery, findEventBody, listAttempts, listDeliveries } from './queries.ts';
 
 export type DeliveryService = ReturnType<typeof createDeliveryService>;
@@ -20,9 +21,11 @@ export function createDeliveryService({ db, history, cursors }: DeliveryServiceO
     list: (organizationId: Uuid, { cursor, limit, order, ...filters }: ListDeliveriesQuery) => {
       const filter = toFilter(filters);
       const scope = { list: 'deliveries', organizationId, filters };
+      const matches = matchesLast(filters);
+      const read = (from: Database, page: PageQuestion) => listDeliveries(from, organizationId, page, filter);
       const ask = (page: PageQuestion) => {
-        const read = (from: Database) => listDeliveries(from, organizationId, page, filter);
-        return page.order === 'asc' ? read(db) : history(read);
+        if (matches !== undefined) return search(db, organizationId, page, read, { matches, rowsAtOnce });
+        return page.order === 'asc' ? read(db, page) : history((from) => read(from, page));
       };
       return paginate(cursors, { cursor, limit, order }, scope, ask, presentDelivery);
     },
@@ -38,8 +41,19 @@ export function createDeliveryService({ db, history, cursors }: DeliveryServiceO
   };
 }
 
+const rowsAtOnce = 1_000;
+
+/** @returns undefined if the filters do not ask for a search */
+function matchesLast({ last_status_code: status, last_error: errors }: Partial<ListDeliveriesQuery>) {
+  if (status === undefined && errors === undefined) return undefined;
+  const pattern = new RegExp(`^${status?.replace('xx', '..') ?? '.*'}$`);
+  return ({ last_status_code, last_error }: DeliveryRow) =>
+    pattern.test(String(last_status_code)) && (errors === undefined || errors.some((error) => error === last_error));
+}
+
 function toFilter(filters: Omit<ListDeliveriesQuery, 'cursor' | 'limit' | 'order'>): DeliveryFilter {
   return {
+    ids: filters.id?.map((id) => fromPublicId('dlv', id) as Uuid),
     webhookId: toUuid('whk', filters.webhook_id),
     eventId: toUuid('evt', filters.event_id),
     eventTypes: filters.event_type,

@@ -1,4 +1,4 @@
-import { eventSchema, listEventsQuerySchema, listSchema } from '@enterprise-api/shared/contracts';
+import { eventListSchema, eventSchema, listEventsQuerySchema } from '@enterprise-api/shared/contracts';
 import type { Principal } from '../auth/judge.ts';
 import { defineRoute, type Route } from '../http/routing/define-route.ts';
 import type { EventHistory } from './service.ts';
@@ -12,10 +12,10 @@ export function eventHistoryRoutes(history: EventHistory): Route<Principal>[] {
       summary: 'List events',
       description:
         'With `order=asc` every page has a `next_cursor`, so you can follow new events: each appears exactly once. If a cursor is older than retention, the answer is 410.',
-      errors: ['event_expired'],
+      errors: ['event_expired', 'rate_limited'],
       scope: 'webhooks:read',
       query: listEventsQuerySchema,
-      response: listSchema(eventSchema),
+      response: eventListSchema,
       handle: ({ access, query }) => history.list(access.key.organization.id, query),
     }),
     defineRoute({

@@ -14,6 +14,7 @@ import { recordEventReads } from '../core/event-read.ts';
 import type { Transact } from '../core/unit-of-work.ts';
 import { type Problem, problem } from '../http/problem.ts';
 import { type Cursors, type PageQuestion, type Position, paginate } from '../pagination/paging.ts';
+import { search } from '../pagination/search.ts';
 import type { HistoryReads } from '../replica/history-reads.ts';
 import type { Horizon } from './horizon.ts';
 import {
@@ -44,7 +45,7 @@ export function createEventHistory({ db, history, cursors, horizon, limits }: Ev
   const listAs =
     <Shown>(present: (row: ShownEvent) => Shown, maxBytes: number) =>
     (organizationId: Uuid, { cursor, limit, order, ...filters }: ListEventsQuery) => {
-      const { type: types = emittableEventTypeNames, subject, since, until } = filters;
+      const { type: types = emittableEventTypeNames, subject, since, until, q } = filters;
       const ask = async (page: PageQuestion) => {
         // In ascending order, a client would silently miss events that retention removed after its cursor. In
         // descending order, the list ends where the removed events begin.
@@ -52,12 +53,15 @@ export function createEventHistory({ db, history, cursors, horizon, limits }: Ev
         // In ascending order, a list ends at the last complete event. Later pages contain the events that become
         // visible later.
         const upTo = page.order === 'asc' ? (await horizon(organizationId)).completeUntil : undefined;
-        const asked = { ...page, after: toPlace(page.after), types, subject, since, until, upTo, maxBytes };
-        const read = (from: Database) => listEvents(from, organizationId, { ...asked, withSubject: true });
+        const asked = { types, subject, since, until, upTo, maxBytes, withSubject: true };
+        const read = async (from: Database, at: PageQuestion) => {
+          const rows = await listEvents(from, organizationId, { ...at, after: toPlace(at.after), ...asked });
+          return rows.map((row) => ({ ...row, position: String(row.position) }));
+        };
+        if (q !== undefined) return search(db, organizationId, page, read, { ...searched, matches: contains(q) });
         // In ascending order, read the primary: a client that follows a replica would skip events that it has not
         // replayed.
-        const rows = await (page.order === 'asc' ? read(db) : history(read));
-        return rows.map((row) => ({ ...row, position: String(row.position) }));
+        return page.order === 'asc' ? read(db, page) : history((from) => read(from, page));
       };
       const scope = { list: 'events', organizationId, filters };
       return paginate(cursors, { cursor, limit, order }, scope, ask, present, order === 'asc' ? start : undefined);
@@ -80,6 +84,19 @@ export function createEventHistory({ db, history, cursors, horizon, limits }: Ev
       return { ...presentEvent(row), webhooks: receivers.map(presentReceiver) };
     },
   };
+}
+
+const searched = { rowsAtOnce: 500, maxBytes: maxPageBytes, sizeOf: ({ body }: ShownEvent) => body?.length ?? 0 };
+
+/** Whether a string of the event's data contains the text. A body without `\` has its strings as they are. */
+const contains =
+  (text: string) =>
+  ({ body }: ShownEvent) =>
+    body !== null && (body.includes('\\') || body.includes(text)) && hasString(JSON.parse(body).data, text);
+
+function hasString(value: unknown, text: string): boolean {
+  if (typeof value === 'string') return value.includes(text);
+  return typeof value === 'object' && value !== null && Object.values(value).some((inner) => hasString(inner, text));
 }
 
 async function isExpired(limits: RetentionLimits, after: Position | null): Promise<boolean> {

@@ -2,10 +2,13 @@ import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import type { Order, Page } from '@enterprise-api/shared/contracts';
 import type { KeyRing } from '@enterprise-api/shared/security';
 import { invalid, isProblem, type Problem } from '../http/problem.ts';
+import type { Found } from './search.ts';
 
 export interface Positioned {
   id: string;
   position: string;
+  /** Only for lists that can be searched. */
+  created_at?: Date;
   /** True if the page ends before this row, because with this row the page would be too large. */
   isBeyondPage?: boolean;
 }
@@ -28,13 +31,13 @@ const badCursor = {
  * Opens the cursor, reads one row more than the page holds, and seals the next cursor.
  *
  * @param start position before the first row of a list that grows at its end. Every page then has a next cursor.
- * @param ask returns at most `limit` rows after the position, in page order, or a problem
+ * @param ask returns at most `limit` rows after the position, in page order; or what a search found; or a problem
  */
 export async function paginate<Row extends Positioned, Item>(
   cursors: Cursors,
   request: { cursor?: string | undefined; limit: number; order?: Order },
   listed: CursorScope,
-  ask: (question: PageQuestion) => Promise<Row[] | Problem>,
+  ask: (question: PageQuestion) => Promise<Row[] | Found<Row> | Problem>,
   present: (row: Row) => Item,
   start?: Position,
 ): Promise<Page<Item> | Problem> {
@@ -43,19 +46,24 @@ export async function paginate<Row extends Positioned, Item>(
   const scope = order === 'desc' ? listed : { ...listed, filters: { ...listed.filters, order } };
   const after = request.cursor === undefined ? null : cursors.open(request.cursor, scope);
   if (request.cursor !== undefined && after === null) return invalid([badCursor], 'invalid_cursor');
-  const rows = await ask({ after, limit: request.limit + 1, order });
-  if (isProblem(rows)) return rows;
-  const shown = rows.slice(0, request.limit).filter(({ isBeyondPage }) => isBeyondPage !== true);
-  const row = shown.at(-1);
-  const hasMore = rows.length > shown.length && row !== undefined;
-  const last = row === undefined ? (after ?? start) : { sortKey: row.position, id: row.id };
+  const answer = await ask({ after, limit: request.limit + 1, order });
+  if (isProblem(answer)) return answer;
+  const { rows, searchedTo, hasMore } = Array.isArray(answer) ? pageOf(answer, request.limit) : answer;
+  const last = searchedTo === undefined ? (after ?? start) : { sortKey: searchedTo.position, id: searchedTo.id };
   const goesOn = last !== undefined && (hasMore || start !== undefined);
   return {
     object: 'list',
-    data: shown.map(present),
+    data: rows.map(present),
     has_more: hasMore,
     next_cursor: goesOn ? cursors.seal(last, scope) : null,
+    ...(!Array.isArray(answer) && { searched_until: (hasMore && searchedTo?.created_at?.toISOString()) || null }),
   };
+}
+
+function pageOf<Row extends Positioned>(rows: Row[], limit: number): Found<Row> {
+  const shown = rows.slice(0, limit).filter(({ isBeyondPage }) => isBeyondPage !== true);
+  const searchedTo = shown.at(-1);
+  return { rows: shown, searchedTo, hasMore: rows.length > shown.length && searchedTo !== undefined };
 }
 
 /** Position of a row: its sort key, and its id among rows with the same key. */

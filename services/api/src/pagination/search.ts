@@ -1,0 +1,68 @@
+import type { Database } from '@enterprise-api/shared/ledger';
+import type { Uuid } from '@enterprise-api/shared/runtime';
+import { type Problem, problem } from '../http/problem.ts';
+import type { PageQuestion, Positioned } from './paging.ts';
+import { lockSearch } from './queries.ts';
+
+/** Which rows a search keeps. No index finds them, so the search reads the list row by row. */
+export interface Search<Row> {
+  matches: (row: Row) => boolean;
+  /** How many rows one statement reads. */
+  rowsAtOnce: number;
+  /** A page ends with the row that reaches this size. */
+  maxBytes?: number;
+  sizeOf?: (row: Row) => number;
+  withinMs?: number;
+}
+
+export interface Found<Row> {
+  rows: Row[];
+  /** The last row that was compared, or the last one of a full page; undefined if the list had no rows. */
+  searchedTo: Row | undefined;
+  /** Whether rows behind it were not compared. */
+  hasMore: boolean;
+}
+
+const tooManySearches = problem('rate_limited', {
+  message: 'Another search of this organization is running. Wait for its answer, then repeat the request.',
+  retryAfterSeconds: 1,
+});
+
+/**
+ * Reads rows in page order until the page is full, the list ends, or a second is over. An organization runs one search at a
+ * time.
+ *
+ * @param read returns the list's next rows; fewer than asked for if the list ends, or if one of them `isBeyondPage`
+ */
+export async function search<Row extends Positioned>(
+  db: Database,
+  organizationId: Uuid,
+  page: PageQuestion,
+  read: (from: Database, page: PageQuestion) => Promise<Row[]>,
+  { matches, rowsAtOnce, maxBytes = Number.POSITIVE_INFINITY, sizeOf = () => 0, withinMs = 1_000 }: Search<Row>,
+): Promise<Found<Row> | Problem> {
+  return await db.transaction().execute(async (trx) => {
+    if (!(await lockSearch(trx, organizationId))) return tooManySearches;
+    const endsAt = performance.now() + withinMs;
+    const found: Row[] = [];
+    let bytes = 0;
+    let searchedTo: Row | undefined;
+    for (;;) {
+      const after = searchedTo === undefined ? page.after : { sortKey: searchedTo.position, id: searchedTo.id };
+      const rows = await read(trx, { ...page, after, limit: rowsAtOnce });
+      for (const row of rows) {
+        if (row.isBeyondPage === true) break;
+        if (matches(row)) {
+          if (found.length === page.limit - 1 || bytes >= maxBytes) {
+            return { rows: found, searchedTo: found.at(-1), hasMore: true };
+          }
+          found.push(row);
+          bytes += sizeOf(row);
+        }
+        searchedTo = row;
+      }
+      const isEnd = rows.length < rowsAtOnce && rows.at(-1)?.isBeyondPage !== true;
+      if (isEnd || performance.now() > endsAt) return { rows: found, searchedTo, hasMore: !isEnd };
+    }
+  });
+}
