@@ -161,15 +161,19 @@ export async function deleteReplays(db: Database, before: number): Promise<void>
   await sql`delete from replays where created_at < ${new Date(before)}::timestamptz and state <> 'running'`.execute(db);
 }
 
-/** Deletes the statistics of attempts before a time. An index leads to the old rows of each webhook. */
-export async function deleteStatistics(db: Database, before: number): Promise<void> {
-  await sql`
+/**
+ * Deletes statistics of attempts before a time. An index leads to the old rows of each webhook.
+ *
+ * @returns whether there may be more to delete
+ */
+export async function deleteStatistics(db: Database, before: number, limit = 10_000): Promise<boolean> {
+  const gone = await sql`
     delete from webhook_counts where ctid = any (array(
       select c.ctid from webhooks w cross join unnest(array['minute', 'hour', 'day']) as l (level) cross join lateral (
         select ctid from webhook_counts
-        where webhook_id = w.id and webhook_counts.level = l.level and start < ${new Date(before)}::timestamptz offset 0) c))`.execute(
-    db,
-  );
+        where webhook_id = w.id and webhook_counts.level = l.level and start < ${new Date(before)}::timestamptz offset 0) c
+      limit ${limit}))`.execute(db);
+  return Number(gone.numAffectedRows ?? 0) === limit;
 }
 
 /** Deletes the rows, versions, health and statistics of webhooks that were deleted before a time and have no deliveries left. */

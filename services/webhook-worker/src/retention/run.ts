@@ -144,6 +144,6 @@ async function removeRows({ db, periods, log, signal }: RetentionRun, historyFro
   const audited = await deleteAudit(db, Math.max(0, now - periods.RETENTION_AUDIT));
   if (audited > 0) log.info({ rows: audited }, 'removed old audit log rows');
   await deleteReplays(db, Math.max(0, historyFrom));
-  await deleteStatistics(db, Math.max(0, historyFrom));
+  while (!signal.aborted && (await deleteStatistics(db, Math.max(0, historyFrom))));
   await deleteWebhooks(db, Math.max(0, historyFrom - idMarginMs));
 }

@@ -173,10 +173,14 @@ it('are counted by the loop of a worker within seconds', async () => {
   await expectLedger();
 });
 
-it('end with the retention of the history', async () => {
+it('end with the retention of the history, in batches', async () => {
   await recordOutcomes(db, await someOutcomes(30));
   await countAll();
-  await deleteStatistics(db, before(100).getTime());
+  const isOld = sql<boolean>`start < ${before(100)}`;
+  const old = (await db.selectFrom('webhook_counts').select('start').where(isOld).execute()).length;
+  let batches = 1;
+  while (await deleteStatistics(db, before(100).getTime(), 2)) batches++;
+  expect(batches).toBe(Math.floor(old / 2) + 1);
   const left = await db.selectFrom('webhook_counts').select('start').execute();
   expect(left.length).toBeGreaterThan(0);
   expect(left.every(({ start }) => start >= before(100))).toBe(true);
