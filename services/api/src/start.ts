@@ -32,7 +32,7 @@ import { createClientAddressOf } from './http/server/client-address.ts';
 import { metricsRoute, probeRoutes } from './http/server/fixed-route.ts';
 import { listen } from './http/server/listener.ts';
 import type { RequestContextOptions } from './http/server/request-context.ts';
-import { deleteExpiredRegularly } from './idempotency/delete-expired.ts';
+import { deleteOldRowsRegularly } from './idempotency/delete-expired.ts';
 import { createRunOnce } from './idempotency/run-once.ts';
 import { createIdentityTokens } from './identity/identity-tokens.ts';
 import { createApiMetrics } from './metrics.ts';
@@ -91,9 +91,9 @@ async function openLedger(started: Process) {
   if (tracing !== undefined) closers.add('tracing', tracing.stop);
   const { historyRead: onRead, registerPool } = metrics;
   const history = openHistoryReads(started, config, { db, onRead, registerPool });
-  deleteExpiredRegularly(db, closers, createLimitedWarning(log, 'expired idempotency keys not deleted'));
+  deleteOldRowsRegularly(db, closers, createLimitedWarning(log, 'expired idempotency keys not deleted'));
   const onDeletion = createLimitedWarning(log, 'old console sessions not deleted');
-  deleteExpiredRegularly(db, closers, onDeletion, { remove: deleteOldSessions });
+  deleteOldRowsRegularly(db, closers, onDeletion, { remove: deleteOldSessions });
   return { ...started, db, databaseHealth: health, databaseClock, queue, metrics, tracing, history };
 }
 

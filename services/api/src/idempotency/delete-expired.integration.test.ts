@@ -3,7 +3,7 @@ import type { Database } from '@enterprise-api/shared/ledger';
 import { createClosers, createLogger, newUuid } from '@enterprise-api/shared/runtime';
 import { openTestDatabase, until } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { deleteExpiredRegularly } from './delete-expired.ts';
+import { deleteOldRowsRegularly } from './delete-expired.ts';
 
 let db: Database;
 let close: () => Promise<void>;
@@ -34,7 +34,7 @@ it('deletes every answer older than a day, in batches, and no other', async () =
   const fail = (error: unknown) => {
     throw error;
   };
-  deleteExpiredRegularly(db, closers, fail, { everyMs: 5, batchSize: 10 });
+  deleteOldRowsRegularly(db, closers, fail, { everyMs: 5, batchSize: 10 });
   const count = async () => (await db.selectFrom('idempotency_keys').select('id').execute()).length;
   await until('five rows are left', async () => (await count()) === 5);
   await closers.closeAll();

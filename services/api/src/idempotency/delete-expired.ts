@@ -11,9 +11,10 @@ export interface DeletionOptions {
 }
 
 /**
- * Deletes expired answers in batches, once a minute. Expired answers are never replayed, even before their deletion.
+ * Deletes rows in batches, once a minute: by default expired answers, which are never replayed, even before their
+ * deletion.
  */
-export function deleteExpiredRegularly(
+export function deleteOldRowsRegularly(
   db: Database,
   closers: Closers,
   onError: (error: unknown) => void,
@@ -24,6 +25,6 @@ export function deleteExpiredRegularly(
     onError,
     delayAfterErrorMs: everyMs,
   });
-  closers.add('idempotency keys', loop.stop);
+  closers.add('deletion of old rows', loop.stop);
   loop.start();
 }
