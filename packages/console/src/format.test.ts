@@ -1,11 +1,17 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { duration, fromNow, pretty, timeParts, visible } from './format.ts';
+import { duration, fromNow, parseExact, pretty, timeParts, visible } from './format.ts';
 
 describe('JSON for people', () => {
   it('keeps every token, also those that a parser would change', () => {
     const text = '{"id":12345678901234567890,"a":1e400,"__proto__":{},"a":[1,{"b":"x: {, }"},[],{ }]}';
     expect(pretty(text).replaceAll(/\s*\n\s*|(?<=":) /g, '')).toBe(text);
+  });
+
+  it('keeps every number of an answer as its text has it', () => {
+    const text = '{"id":12345678901234567890,"a":[1.0,-0,1e400,0.1,7],"b":"12345678901234567890"}';
+    expect(JSON.stringify(parseExact(text))).toBe(text);
+    expect(parseExact('{"count":12,"share":0.5}')).toEqual({ count: 12, share: 0.5 });
   });
 
   it('means the same for a parser', () => {

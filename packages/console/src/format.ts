@@ -88,6 +88,22 @@ export const visible = (text: string) =>
     (character) => `⟨U+${(character.codePointAt(0) as number).toString(16).toUpperCase().padStart(4, '0')}⟩`,
   );
 
+/** Like `JSON.parse`, but `JSON.stringify` writes each number as the text had it, if the browser can keep that text. */
+export function parseExact(text: string): unknown {
+  const { parse, rawJSON } = JSON as unknown as ExactJson;
+  return parse(text, (_name, value, context) =>
+    rawJSON && typeof value === 'number' && context?.source && context.source !== String(value)
+      ? rawJSON(context.source)
+      : value,
+  );
+}
+
+/** TypeScript's libraries do not declare `rawJSON` yet. Older browsers lack it, and `context`. */
+interface ExactJson {
+  parse(text: string, reviver: (name: string, value: unknown, context?: { source?: string }) => unknown): unknown;
+  rawJSON?(text: string): unknown;
+}
+
 /** JSON with indentation. Its tokens stay as they are: a long number would lose digits in a parser. */
 export function pretty(json: string): string {
   let depth = 0;

@@ -1,3 +1,4 @@
+import { parseExact } from '../format.ts';
 import { createStore } from '../store.ts';
 import type { ErrorBody } from './types.ts';
 
@@ -39,7 +40,7 @@ export async function call<T>(method: string, path: string, body?: unknown, sign
     if (signal?.aborted) throw error;
     throw new Problem(0, {}, undefined);
   });
-  if (response.ok) return response.status === 204 ? (undefined as T) : ((await response.json()) as T);
+  if (response.ok) return response.status === 204 ? (undefined as T) : (parseExact(await response.text()) as T);
   const answer = (await response.json().catch(() => undefined)) as Partial<ErrorBody> | undefined;
   if (response.status === 401 && path !== '/enter') sessionEnded.set(true);
   const retryAfter = Number(response.headers.get('Retry-After') ?? Number.NaN);
