@@ -69,7 +69,8 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
       if (known !== undefined) return acceptOrRefuse(known, digest, presented);
       const waitSeconds = failures.blocked(bucket);
       if (waitSeconds !== null && !successes.has(bucket, digest)) return tooManyFailures(waitSeconds);
-      return cache.load(digest, readOnly).then((key) => acceptOrRefuse(key, digest, presented));
+      const kind = forSessions ? 'session' : 'key';
+      return cache.load(digest, readOnly, kind).then((key) => acceptOrRefuse(key, digest, presented));
     },
   };
 }

@@ -2,8 +2,12 @@ import type { Change } from '@enterprise-api/shared/ledger';
 import { BoundedMap, type Clock, type Uuid } from '@enterprise-api/shared/runtime';
 import type { StoredKey } from './queries.ts';
 
+/** Keys and sessions of the console present credentials of different shapes. */
+export type CredentialKind = 'key' | 'session';
+
 interface KeyCacheOptions {
-  find: (hash: Buffer) => Promise<StoredKey | null>;
+  /** Without a kind, the hash may be that of either. */
+  find: (hash: Buffer, kind?: CredentialKind) => Promise<StoredKey | null>;
   clock: Pick<Clock, 'monotonic'>;
   maxEntries?: number;
 }
@@ -54,9 +58,9 @@ export class KeyCache {
    * @param readOnly if true, a key that was read within the last minute suffices while the database is unavailable
    * @throws the database's error
    */
-  async load(hash: string, readOnly: boolean): Promise<StoredKey | null> {
+  async load(hash: string, readOnly: boolean, kind?: CredentialKind): Promise<StoredKey | null> {
     try {
-      return await this.#lookUp(hash).answer;
+      return await this.#lookUp(hash, kind).answer;
     } catch (error) {
       const entry = this.#entries.get(hash);
       if (!readOnly || !entry?.key || this.#ageMs(entry) >= keyReadsOnMs) throw error;
@@ -78,18 +82,18 @@ export class KeyCache {
     for (const entry of this.#entries.values()) entry.fresh = false;
   };
 
-  #lookUp(hash: string): LookUp {
+  #lookUp(hash: string, kind?: CredentialKind): LookUp {
     const underWay = this.#lookUps.get(hash);
     if (underWay !== undefined) return underWay;
     const lookUp: LookUp = { answer: Promise.resolve(null), changedIds: new Set(), changesLost: false };
     this.#lookUps.set(hash, lookUp);
-    lookUp.answer = this.#ask(hash, lookUp).finally(() => this.#lookUps.delete(hash));
+    lookUp.answer = this.#ask(hash, lookUp, kind).finally(() => this.#lookUps.delete(hash));
     return lookUp;
   }
 
-  async #ask(hash: string, lookUp: LookUp): Promise<StoredKey | null> {
+  async #ask(hash: string, lookUp: LookUp, kind?: CredentialKind): Promise<StoredKey | null> {
     const askedAtMs = this.#clock.monotonic();
-    const key = await this.#find(Buffer.from(hash, 'hex'));
+    const key = await this.#find(Buffer.from(hash, 'hex'), kind);
     // Do not cache a row that may be older than a change received meanwhile.
     if (!isOvertaken(lookUp, key)) this.#entries.set(hash, { key, askedAtMs, fresh: true });
     return key;

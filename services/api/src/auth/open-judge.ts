@@ -6,7 +6,7 @@ import type { Foundation } from '../core/foundation.ts';
 import { createAuthenticator, createFailureLimit } from './authenticate.ts';
 import { type ConsoleSettings, createConsoleJudge } from './console-judge.ts';
 import { createJudge } from './judge.ts';
-import { KeyCache } from './key-cache.ts';
+import { type CredentialKind, KeyCache } from './key-cache.ts';
 import { createLastUsed } from './last-used.ts';
 import { createOutsideUses, writeOutsideUsesEveryMs } from './outside-uses.ts';
 import { addOutsideUses, findKeyByHash, findSessionByHash, markKeysUsed } from './queries.ts';
@@ -32,10 +32,10 @@ export interface OpenJudgeOptions {
 
 export async function openJudge({ log, clock, closers }: Foundation, options: OpenJudgeOptions) {
   const { db, withDatabaseCheck, onRateDecision, redisUrl } = options;
-  const find = async (hash: Buffer) => {
+  const find = async (hash: Buffer, kind?: CredentialKind) => {
     options.onKeyLookup();
-    const key = await findKeyByHash(db, hash);
-    return key ?? (options.console === undefined ? null : await findSessionByHash(db, hash));
+    const key = kind === 'session' ? null : await findKeyByHash(db, hash);
+    return key ?? (kind === 'key' ? null : await findSessionByHash(db, hash));
   };
   const cache = new KeyCache({ find, clock });
   const onError = createLimitedWarning(log, 'Redis unavailable; rate limits are counted per process');
