@@ -2,6 +2,7 @@ import type { Uuid } from '@enterprise-api/shared/runtime';
 import { fromPublicId } from '@enterprise-api/shared/runtime';
 import { recordEventReads } from '../core/event-read.ts';
 import type { Transact } from '../core/unit-of-work.ts';
+import { findEventReads } from './queries.ts';
 
 const hiddenFields: ReadonlySet<string> = new Set(['body', 'response_body', 'response_headers', 'remote_address']);
 
@@ -22,13 +23,21 @@ export function hideBodies(answer: unknown): unknown {
 }
 
 /**
- * Writes into the audit log whose bodies an answer shows to the owner's staff.
+ * Writes into the audit log whose bodies an answer shows to the owner's staff: once for each session and event, because
+ * pages poll.
  *
+ * @param session the session's public id, which is the actor of the rows
  * @throws DatabaseUnavailableError if the rows were not written: the person then gets 503 instead of the bodies
  */
-export async function recordShownBodies(transact: Transact, organizationId: Uuid, answer: unknown): Promise<void> {
-  const ids = [...shownEvents(answer)].map((id) => fromPublicId('evt', id)).filter((id) => id !== null);
-  if (ids.length > 0) await recordEventReads(transact, organizationId, [...new Set(ids)]);
+export async function recordShownBodies(
+  transact: Transact,
+  { session, organizationId }: { session: string; organizationId: Uuid },
+  answer: unknown,
+): Promise<void> {
+  const ids = new Set([...shownEvents(answer)].map((id) => fromPublicId('evt', id)).filter((id) => id !== null));
+  if (ids.size === 0) return;
+  for (const id of await transact(({ trx }) => findEventReads(trx, session, [...ids]))) ids.delete(id);
+  if (ids.size > 0) await recordEventReads(transact, organizationId, [...ids]);
 }
 
 /** The public ids of the events whose bodies an answer shows. */

@@ -1,7 +1,10 @@
+import { randomBytes } from 'node:crypto';
 import { fromPublicId } from '@enterprise-api/shared/runtime';
 import { until, untilLockWait } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { sql } from 'kysely';
 import request, { type Test } from 'supertest';
+import { generateKey } from '../auth/key-format.ts';
 import { startTestApi, type TestApi } from '../testing/test-api.ts';
 
 const origin = 'https://console.example.test';
@@ -382,6 +385,13 @@ describe('a session', () => {
     expect(await refused.answer).toBe(403);
   });
 
+  it('is not looked up for an unknown API key', async () => {
+    await api.db.transaction().execute(async (trx) => {
+      await sql`lock table console_sessions in access exclusive mode`.execute(trx);
+      await api.call('get', '/v1/me', generateKey(randomBytes).secret).expect(401);
+    });
+  });
+
   it('has a rate limit of its own', async () => {
     const limited = await startTestApi({
       database: api.database,
@@ -447,7 +457,7 @@ describe('bodies', () => {
     expect(hidden.request).toEqual({ ...shown.request, headers, body: null });
   });
 
-  it("leave a row of the audit log if the owner's staff reads them, and none if a customer does", async () => {
+  it("leave one row of the audit log for each session of the owner's staff that reads them, and none if a customer does", async () => {
     const id = await emit();
     const reads = async () => {
       const { body } = await api.internal('get', `/internal/v1/audit?object_id=${id}`).expect(200);
@@ -461,6 +471,11 @@ describe('bodies', () => {
     const staff = await enterWith();
     await ask('get', `/${organizationId}/v1/events`, staff.cookie).expect(200);
     expect(await reads()).toEqual([`event.read ${staff.id}`]);
+    await ask('get', `/${organizationId}/v1/events`, staff.cookie).expect(200);
+    expect(await reads()).toHaveLength(1);
+    const other = await enterWith();
+    await ask('get', `/${organizationId}/v1/events/${id}`, other.cookie).expect(200);
+    expect(await reads()).toEqual([`event.read ${other.id}`, `event.read ${staff.id}`]);
   });
 });
 

@@ -106,6 +106,13 @@ export async function noteReusedLink(trx: DatabaseTransaction, linkHash: Buffer)
     .executeTakeFirst();
 }
 
+/** @returns the events of which the audit log says that the actor read them */
+export async function findEventReads(trx: DatabaseTransaction, actor: string, eventIds: readonly Uuid[]) {
+  const rows = trx.selectFrom('audit_log').select('object_id').where('object_id', 'in', eventIds);
+  const reads = await rows.where('actor', '=', actor).where('action', '=', 'event.read').execute();
+  return reads.map(({ object_id }) => object_id as Uuid);
+}
+
 export async function deleteOldSessions(db: Database, limit: number): Promise<number> {
   const { rows } = await sql`
     with old as materialized (

@@ -74,10 +74,13 @@ function withBodiesOf(route: Route<Principal>): Route<ConsolePrincipal> {
     ...(route as Route<ConsolePrincipal>),
     handle: async (input) => {
       const outcome = await route.handle(input as never);
-      const { session, organization } = input.access.key;
+      const { id, session, organization } = input.access.key;
       if (isProblem(outcome)) return outcome;
       if (!session.showBodies) return hideBodies(outcome) as typeof outcome;
-      if (session.keyId === null) await recordShownBodies(input.transact, organization.id, outcome);
+      if (session.keyId === null) {
+        const reader = { session: toPublicId('ses', id), organizationId: organization.id };
+        await recordShownBodies(input.transact, reader, outcome);
+      }
       return outcome;
     },
   };
