@@ -60,7 +60,9 @@ export async function liveRandomly(stores: Stores, size: RandomHistories): Promi
   const random = seededRandom(size.seed);
   const pick = <Item>(items: readonly Item[]) => items[Math.floor(random() * items.length)] as Item;
   await using stage = await openFaultStage(stores, { ...quickLeases, WEBHOOK_RETRY_SCHEDULE: '200ms,200ms' });
+  let isRepaired = false;
   stage.requests.respond(({ path }) => {
+    if (path === '/broken') return { status: isRepaired ? 200 : 500 };
     if (path !== '/flaky' || random() >= 0.3) return { status: 200 };
     return random() < 0.3 ? { status: 429, headers: { 'Retry-After': '1' } } : { status: 500 };
   });
@@ -78,6 +80,7 @@ export async function liveRandomly(stores: Stores, size: RandomHistories): Promi
       pauses: [],
     });
   }
+  const broken = await createBroken(stage, ask);
   await created(ask, stage.url('/operational'), ['replay.finished', 'webhook.disabled', 'webhook.recovered']);
   const events: ModelEvent[] = [];
 
@@ -162,6 +165,8 @@ export async function liveRandomly(stores: Stores, size: RandomHistories): Promi
     await pause(random() * 20);
   }
   redis?.disconnect();
+  isRepaired = true;
+  await recover(stage, ask, broken, size.settleWithinMs);
   await untilSettled(stage, 0, size.settleWithinMs);
   await untilReplaysEnd(stage, size.settleWithinMs);
   await untilSettled(stage, 0, size.settleWithinMs);
@@ -180,15 +185,17 @@ export async function liveRandomly(stores: Stores, size: RandomHistories): Promi
   }
   const statistics = await statisticsProblems(stage, ask);
   const notices = await repeatedNotices(stage);
+  const missed = await missedBy(stage, broken, events);
   const early = await attemptsDuringPauses(stage, webhooks);
   const violations = await countInvariantViolations(stage.db, 1_000_000);
   await Promise.all([apis.stop(), workers.stop()]);
-  const lost = wrong.filter((problem) => problem.endsWith('lost')).length;
+  const lost = wrong.filter((problem) => problem.endsWith('lost')).length + missed;
   const checks: Record<string, boolean> = {
     [`seed ${size.seed}: ${wrong.slice(0, 5).join('; ')}`]: wrong.length === 0,
     [`only ${certain} certain explanations`]: certain > events.length,
     [statistics ?? 'statistics']: statistics === undefined,
     [`operational events: ${notices.join('; ')}`]: notices.length === 0,
+    [`the recovered webhook missed ${missed} events`]: missed === 0,
     [`${early} attempts began during a pause`]: early === 0,
     [`${violations} rows break the invariant`]: violations === 0,
   };
@@ -217,8 +224,44 @@ async function openAccount(api: () => ApiListeners): Promise<{ organizationId: s
   return { organizationId, ask };
 }
 
-async function created(ask: Ask, url: string, events: string[]): Promise<{ id: string }> {
-  return (await ask((client) => client.call('POST', '/v1/webhooks', { url, events }), [201])).body;
+async function created(ask: Ask, url: string, events: string[], others: object = {}): Promise<{ id: string }> {
+  return (await ask((client) => client.call('POST', '/v1/webhooks', { url, events, ...others }), [201])).body;
+}
+
+/** A webhook that fails for so long that its next failure disables it. */
+async function createBroken(stage: FaultStage, ask: Ask): Promise<string> {
+  const { id } = await created(ask, stage.url('/broken'), ['*'], { auto_recover: true });
+  await sql`insert into webhook_health (webhook_id, failed_attempts, first_failure_at)
+    values (${fromPublicId('whk', id)}, 20, now() - interval '6 days')`.execute(stage.db);
+  return id;
+}
+
+/** The webhook is repaired: its probe enables it, and a replay sends what it missed. An hour passes at once. */
+async function recover(stage: FaultStage, ask: Ask, id: string, withinMs: number): Promise<void> {
+  const isRecovered = async () => {
+    await sql`update pending_deliveries set next_attempt_at = now() where test and lease_count = 0`.execute(stage.db);
+    const probed = await stage.db.selectFrom('deliveries').select('status').where('test', '=', true).execute();
+    const { body } = await ask((client) => client.call('GET', `/v1/webhooks/${id}`), [200]);
+    return body.enabled && probed.some(({ status }) => status === 'succeeded');
+  };
+  await until('the recovery', isRecovered, { withinMs, everyMs: 500 });
+  const request = {
+    since: new Date(Date.now() - 3_600_000).toISOString(),
+    status: ['skipped', 'failed', 'canceled'],
+  };
+  await ask((client) => client.call('POST', `/v1/webhooks/${id}/replay`, request), [202]);
+}
+
+/** How many events the recovered webhook never got. */
+async function missedBy(stage: FaultStage, id: string, events: readonly ModelEvent[]): Promise<number> {
+  const got = await stage.db
+    .selectFrom('deliveries')
+    .select('event_id')
+    .where('webhook_id', '=', fromPublicId('whk', id) as string)
+    .where('status', '=', 'succeeded')
+    .execute();
+  const ids = new Set(got.map(({ event_id }) => toPublicId('evt', event_id)));
+  return events.filter((event) => !event.erased && !ids.has(event.id as never)).length;
 }
 
 interface Explained {
@@ -262,12 +305,11 @@ async function untilReplaysEnd(stage: FaultStage, withinMs: number): Promise<voi
   await until('no replay runs', running, { holds: ({ rows }) => rows.length === 0, withinMs, everyMs: 200 });
 }
 
-/** Compares the statistics with the attempts in the ledger. */
+/** Compares the statistics with the attempts in the ledger, except the probes. */
 async function statisticsProblems(stage: FaultStage, ask: Ask): Promise<string | undefined> {
   const { rows } = await sql<{ attempts: number; last: Date }>`
-    select count(*) as attempts, max(greatest(a.started_at, a.recorded_at)) as last from all_attempts a`.execute(
-    stage.db,
-  );
+    select count(*) as attempts, max(greatest(a.started_at, a.recorded_at)) as last
+    from all_attempts a join deliveries d on d.id = a.delivery_id where not d.test`.execute(stage.db);
   const { attempts, last } = rows[0] as { attempts: number; last: Date };
   const period = {
     since: new Date(Math.floor(Date.now() / 60_000 - 24 * 60) * 60_000).toISOString(),
