@@ -16,8 +16,8 @@ const inBackticks =
 /** A link to a heading of this page, or of another one. */
 const linkToHeading = /\]\((?!https?:|mailto:)([^)#\s]*\.md)?#([^)\s]+)\)/g;
 const link = /\]\((?!https?:|mailto:|#)([^)#\s]+)/g;
-/** Made by the commands that the pages describe, so a fresh clone lacks them. */
-const generated = ['.data/'];
+/** Files that a run or a reader makes. */
+const generated = ['.data/', '.cursor/mcp.json', '.vscode/mcp.json'];
 
 /** A page may leave out the folders above a path, which it names once for many. */
 function isInRepository(named: string): boolean {

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { describeWith } from '@enterprise-api/testkit/toolchains';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createEmptyFolder } from './empty-folder.ts';
@@ -40,6 +40,13 @@ describeWith(['downloads'], () => {
       const node = join(consumer.path, 'node_modules', nodePackage, 'bin/node');
       const { stdout, stderr } = spawnSync(node, args, options);
       expect(stdout + stderr).toContain(expected);
+
+      // Its dependencies declare no higher version.
+      const strict = ['install', '--engine-strict', '--dry-run', '--offline', '--ignore-scripts'];
+      const PATH = `${dirname(node)}${delimiter}${process.env.PATH}`;
+      const npm = spawnSync('npm', strict, { ...options, env: { ...process.env, PATH } });
+      expect(npm.stderr).not.toContain('EBADENGINE');
+      expect(npm.status).toBe(0);
     });
   });
 });
