@@ -1,6 +1,6 @@
 import { countReplay, type Database, type DatabaseTransaction, type ReplayRow } from '@enterprise-api/shared/ledger';
 import { createLoop, type Loop } from '@enterprise-api/shared/runtime';
-import { hasDueReplay, lockDueReplay } from './queries.ts';
+import { lockDueReplay } from './queries.ts';
 
 const lookEveryMs = 1_000;
 
@@ -10,9 +10,7 @@ export function createReplayLoop(db: Database, onError: (error: unknown) => void
     onError,
     delayAfterErrorMs: lookEveryMs,
     run: async (stopping) => {
-      while (!stopping.aborted && (await hasDueReplay(db))) {
-        if ((await db.transaction().execute(continueReplay)) === undefined) break;
-      }
+      while (!stopping.aborted && (await db.transaction().execute(continueReplay)) !== undefined);
       return lookEveryMs;
     },
   });
