@@ -1,8 +1,8 @@
-import type { DeliveryDetail, ListDeliveriesQuery } from '@enterprise-api/shared/contracts';
+import type { DeliveryDetail, ListDeliveriesQuery, Order } from '@enterprise-api/shared/contracts';
 import type { Database } from '@enterprise-api/shared/ledger';
-import { fromPublicId, type Uuid } from '@enterprise-api/shared/runtime';
+import { fromPublicId, nilUuid, type Uuid } from '@enterprise-api/shared/runtime';
 import { type Problem, problem } from '../http/problem.ts';
-import { type Cursors, type PageQuestion, paginate } from '../pagination/paging.ts';
+import { type Cursors, type PageQuestion, type Position, paginate } from '../pagination/paging.ts';
 import { search } from '../pagination/search.ts';
 import type { HistoryReads } from '../replica/history-reads.ts';
 import { type DeliveryRow, presentDelivery, presentDetail } from './present.ts';
@@ -24,7 +24,9 @@ export function createDeliveryService({ db, history, cursors }: DeliveryServiceO
       const matches = matchesLast(filters);
       const read = (from: Database, page: PageQuestion) => listDeliveries(from, organizationId, page, filter);
       const ask = (page: PageQuestion) => {
-        if (matches !== undefined) return search(db, organizationId, page, read, { matches, rowsAtOnce });
+        if (matches !== undefined) {
+          return search(db, organizationId, page, read, { matches, beginning: beginnings[page.order], rowsAtOnce });
+        }
         return page.order === 'asc' ? read(db, page) : history((from) => read(from, page));
       };
       return paginate(cursors, { cursor, limit, order }, scope, ask, presentDelivery);
@@ -42,6 +44,10 @@ export function createDeliveryService({ db, history, cursors }: DeliveryServiceO
 }
 
 const rowsAtOnce = 1_000;
+const beginnings: Record<Order, Position> = {
+  asc: { sortKey: '1970-01-01T00:00:00.000000Z', id: nilUuid },
+  desc: { sortKey: '9999-12-31T23:59:59.999999Z', id: nilUuid },
+};
 
 /** @returns undefined if the filters do not ask for a search */
 function matchesLast({ last_status_code: status, last_error: errors }: Partial<ListDeliveriesQuery>) {

@@ -8,7 +8,7 @@ import {
   parseExactJson,
   subscribableEventTypeNames,
 } from '@enterprise-api/shared/contracts';
-import type { Database } from '@enterprise-api/shared/ledger';
+import { type Database, uuidAtTime } from '@enterprise-api/shared/ledger';
 import { nilUuid, toPublicId, type Uuid, uuidTimeMs } from '@enterprise-api/shared/runtime';
 import { recordEventReads } from '../core/event-read.ts';
 import type { Transact } from '../core/unit-of-work.ts';
@@ -58,7 +58,10 @@ export function createEventHistory({ db, history, cursors, horizon, limits }: Ev
           const rows = await listEvents(from, organizationId, { ...at, after: toPlace(at.after), ...asked });
           return rows.map((row) => ({ ...row, position: String(row.position) }));
         };
-        if (q !== undefined) return search(db, organizationId, page, read, { ...searched, matches: contains(q) });
+        if (q !== undefined) {
+          const beginning = page.order === 'asc' ? start : end;
+          return search(db, organizationId, page, read, { ...searched, beginning, matches: contains(q) });
+        }
         // In ascending order, read the primary: a client that follows a replica would skip events that it has not
         // replayed.
         return page.order === 'asc' ? read(db, page) : history((from) => read(from, page));
@@ -107,6 +110,8 @@ async function isExpired(limits: RetentionLimits, after: Position | null): Promi
 type ShownEvent = Omit<EventRow, 'position' | 'isBeyondPage'>;
 
 const start: Position = { sortKey: '0', id: nilUuid };
+/** Follows every event. */
+const end: Position = { sortKey: '9'.repeat(15), id: uuidAtTime(Date.parse('9999-12-31')) };
 
 function toPlace(position: Position | null): EventPlace | null {
   return position === null ? null : { position: Number(position.sortKey), id: position.id };

@@ -48,8 +48,9 @@ export async function paginate<Row extends Positioned, Item>(
   if (request.cursor !== undefined && after === null) return invalid([badCursor], 'invalid_cursor');
   const answer = await ask({ after, limit: request.limit + 1, order });
   if (isProblem(answer)) return answer;
-  const { rows, searchedTo, hasMore } = Array.isArray(answer) ? pageOf(answer, request.limit) : answer;
-  const last = searchedTo === undefined ? (after ?? start) : { sortKey: searchedTo.position, id: searchedTo.id };
+  const { rows, searchedTo, beginning, hasMore } = Array.isArray(answer) ? pageOf(answer, request.limit) : answer;
+  const last =
+    searchedTo === undefined ? (after ?? start ?? beginning) : { sortKey: searchedTo.position, id: searchedTo.id };
   const goesOn = last !== undefined && (hasMore || start !== undefined);
   return {
     object: 'list',

@@ -2,6 +2,11 @@ import type { DatabaseTransaction } from '@enterprise-api/shared/ledger';
 import type { Uuid } from '@enterprise-api/shared/runtime';
 import { sql } from 'kysely';
 
+/** PostgreSQL ends each later statement of the transaction after this time. */
+export async function limitStatements(trx: DatabaseTransaction, ms: number): Promise<void> {
+  await sql`select set_config('statement_timeout', ${String(Math.max(1, Math.ceil(ms)))}, true)`.execute(trx);
+}
+
 /** @returns false if another transaction searches for the organization */
 export async function lockSearch(trx: DatabaseTransaction, organizationId: Uuid): Promise<boolean> {
   const { rows } = await sql<{ free: boolean }>`

@@ -118,6 +118,48 @@ describe('q of GET /v1/events', () => {
 });
 
 describe('a search whose time is over', () => {
+  const options = { beginning: { sortKey: '96', id: newUuid() }, rowsAtOnce: 1 };
+
+  it.each([0, 1])(
+    'within a statement keeps the rows of the %i statements before, and lets the next one search',
+    async (fast) => {
+      const row = { id: newUuid(), position: '7', created_at: new Date(0) };
+      let reads = 0;
+      const read = async (from: typeof api.db) => {
+        if (reads++ === fast) await sql`select pg_sleep(20)`.execute(from);
+        return [row];
+      };
+      const cursors = createCursors([{ id: 'test', key: Buffer.alloc(32) }]);
+      const scope = { list: 'test', organizationId, filters: {} };
+      const ask = (page: PageQuestion) =>
+        search(api.db, uuidOf(organizationId), page, read, { ...options, matches: () => true, withinMs: 200 });
+      const page = await paginate(cursors, { limit: 9 }, scope, ask, ({ id }) => id);
+      if (isProblem(page)) throw new Error(page.problem);
+      expect(page).toMatchObject({ data: fast === 0 ? [] : [row.id], has_more: true });
+      expect(page.searched_until).toBe(fast === 0 ? null : row.created_at.toISOString());
+      const place = fast === 0 ? options.beginning : { sortKey: '7', id: row.id };
+      expect(cursors.open(page.next_cursor ?? '', scope)).toEqual(place);
+      await get(events, { q: 'any' }).expect(200);
+    },
+  );
+
+  it.each(['asc', 'desc'])('before the first row goes on with the first row, %s', async (order) => {
+    const event = await emit({ note: 'late-mark' });
+    const delivery = await deliver({ status: 503, error: 'http_error' });
+    for (const [path, table, query, id] of [
+      [events, 'events', { order, q: 'late-mark' }, uuidOf(event)],
+      [deliveries, 'deliveries', { order, last_status_code: '503' }, delivery],
+    ] as const) {
+      const { body } = await api.db.transaction().execute(async (trx) => {
+        await sql`lock table ${sql.table(table)} in access exclusive mode`.execute(trx);
+        return get(path, query).expect(200);
+      });
+      expect(body).toMatchObject({ data: [], has_more: true, searched_until: null });
+      const next = await get(path, { ...query, cursor: body.next_cursor }).expect(200);
+      expect(idsOf(next).map(uuidOf)).toEqual([id]);
+    }
+  });
+
   it('says how far it looked, also on an empty page, and goes on from there', async () => {
     const second = (nth: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, nth));
     const rows = Array.from({ length: 95 }, (_, nth) => ({
@@ -130,7 +172,12 @@ describe('a search whose time is over', () => {
     const read = async (_db: unknown, { after, limit }: PageQuestion) =>
       rows.filter(({ position }) => after === null || Number(position) < Number(after.sortKey)).slice(0, limit);
     const ask = (page: PageQuestion) =>
-      search(api.db, uuidOf(organizationId), page, read, { matches: isWanted, rowsAtOnce: 10, withinMs: 0 });
+      search(api.db, uuidOf(organizationId), page, read, {
+        ...options,
+        matches: isWanted,
+        rowsAtOnce: 10,
+        withinMs: 0,
+      });
     const pages: Page<string>[] = [];
     for (let cursor: string | null | undefined; cursor !== null; ) {
       const request = { limit: 1, ...(cursor && { cursor }) };

@@ -1,12 +1,14 @@
-import type { Database } from '@enterprise-api/shared/ledger';
+import { type Database, type DatabaseTransaction, isStatementTimeout } from '@enterprise-api/shared/ledger';
 import type { Uuid } from '@enterprise-api/shared/runtime';
 import { type Problem, problem } from '../http/problem.ts';
-import type { PageQuestion, Positioned } from './paging.ts';
-import { lockSearch } from './queries.ts';
+import type { PageQuestion, Position, Positioned } from './paging.ts';
+import { limitStatements, lockSearch } from './queries.ts';
 
 /** Which rows a search keeps. No index finds them, so the search reads the list row by row. */
 export interface Search<Row> {
   matches: (row: Row) => boolean;
+  /** The position before every row, in page order. */
+  beginning: Position;
   /** How many rows one statement reads. */
   rowsAtOnce: number;
   /** A page ends with the row that reaches this size. */
@@ -19,6 +21,8 @@ export interface Found<Row> {
   rows: Row[];
   /** The last row that was compared, or the last one of a full page; undefined if the list had no rows. */
   searchedTo: Row | undefined;
+  /** Where the next page begins if the time was over before the first row. */
+  beginning?: Position;
   /** Whether rows behind it were not compared. */
   hasMore: boolean;
 }
@@ -39,16 +43,18 @@ export async function search<Row extends Positioned>(
   organizationId: Uuid,
   page: PageQuestion,
   read: (from: Database, page: PageQuestion) => Promise<Row[]>,
-  { matches, rowsAtOnce, maxBytes = Number.POSITIVE_INFINITY, sizeOf = () => 0, withinMs = 1_000 }: Search<Row>,
+  options: Search<Row>,
 ): Promise<Found<Row> | Problem> {
-  return await db.transaction().execute(async (trx) => {
+  const { matches, beginning, rowsAtOnce, maxBytes = Number.POSITIVE_INFINITY, sizeOf = () => 0 } = options;
+  const found: Row[] = [];
+  let searchedTo: Row | undefined;
+  const run = async (trx: DatabaseTransaction): Promise<Found<Row> | Problem> => {
     if (!(await lockSearch(trx, organizationId))) return tooManySearches;
-    const endsAt = performance.now() + withinMs;
-    const found: Row[] = [];
+    const endsAt = performance.now() + (options.withinMs ?? 1_000);
     let bytes = 0;
-    let searchedTo: Row | undefined;
     for (;;) {
       const after = searchedTo === undefined ? page.after : { sortKey: searchedTo.position, id: searchedTo.id };
+      await limitStatements(trx, endsAt - performance.now());
       const rows = await read(trx, { ...page, after, limit: rowsAtOnce });
       for (const row of rows) {
         if (row.isBeyondPage === true) break;
@@ -64,5 +70,11 @@ export async function search<Row extends Positioned>(
       const isEnd = rows.length < rowsAtOnce && rows.at(-1)?.isBeyondPage !== true;
       if (isEnd || performance.now() > endsAt) return { rows: found, searchedTo, hasMore: !isEnd };
     }
-  });
+  };
+  try {
+    return await db.transaction().execute(run);
+  } catch (error) {
+    if (isStatementTimeout(error)) return { rows: found, searchedTo, beginning, hasMore: true };
+    throw error;
+  }
 }
