@@ -716,7 +716,7 @@ export interface components {
             next_cursor: string | null;
             /**
              * Format: date-time
-             * @description Only in the answer to a search: it compared all items down to this one's `created_at` (up to it with `order=asc`); null when it compared the whole list. A search takes a second at most. It goes on with `next_cursor`, also if this page is empty.
+             * @description Only in the answer to a search: it compared all items down to this one's `created_at` (up to it with `order=asc`); null when it compared the whole list, or nothing in its time (`has_more` tells which). A search takes a second at most. It goes on with `next_cursor`, also if this page is empty.
              */
             searched_until?: string | null;
         };
@@ -916,7 +916,7 @@ export interface components {
             next_cursor: string | null;
             /**
              * Format: date-time
-             * @description Only in the answer to a search: it compared all items down to this one's `created_at` (up to it with `order=asc`); null when it compared the whole list. A search takes a second at most. It goes on with `next_cursor`, also if this page is empty.
+             * @description Only in the answer to a search: it compared all items down to this one's `created_at` (up to it with `order=asc`); null when it compared the whole list, or nothing in its time (`has_more` tells which). A search takes a second at most. It goes on with `next_cursor`, also if this page is empty.
              */
             searched_until?: string | null;
         };
