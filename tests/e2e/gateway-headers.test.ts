@@ -1,3 +1,4 @@
+import { toPublicId } from '@enterprise-api/shared/runtime';
 import {
   type ApiCustomer,
   createApiCustomer,
@@ -65,5 +66,29 @@ describe.each(queueBackends())('a receiver behind a gateway, queued on $name', (
     expect(all.map(({ status }) => status).sort()).toEqual(['failed', 'pending']);
     const failed = all.find(({ status }) => status === 'failed');
     expect(failed).toMatchObject({ attempt_count: 1, last_error: 'http_error', last_status_code: 500 });
+  });
+
+  it('shows of failed attempts alone where they connected and what the gateway says of itself', async () => {
+    const headers = { Server: 'gateway', 'Set-Cookie': 'canary', Location: '/in?canary', 'Retry-After': '0' };
+    let status = 302;
+    const receiver = await stage.startReceiver({ respond: () => ({ status, headers }) });
+    customer = await createApiCustomer(api);
+    await customer.createWebhook(receiver.url('/out'));
+    await emit();
+    await rows(([row]) => row?.attempt_count === 1);
+    status = 200;
+    const [{ id } = { id: '' }] = await rows(([row]) => row?.status === 'succeeded');
+    const path = `deliveries/${toPublicId('dlv', id)}`;
+    const { body } = await customer.call('GET', `/v1/webhooks/${path}`);
+    const [succeeded, ...failed] = body.attempts;
+    expect(succeeded).toMatchObject({ status_code: 200, remote_address: null, response_headers: null });
+    expect(failed.length).toBeGreaterThan(0);
+    for (const attempt of failed) {
+      expect(attempt).toMatchObject({ status_code: 302, remote_address: '127.0.0.1' });
+      expect(attempt.response_headers).toMatchObject({ server: 'gateway', location: receiver.url('/in') });
+    }
+    expect(JSON.stringify(body.attempts)).not.toContain('canary');
+    const seen = await customer.internal('GET', `/internal/v1/${path}`);
+    expect(seen.body.attempts).toEqual(body.attempts);
   });
 });

@@ -102,6 +102,12 @@ export interface components {
             error_message: string | null;
             /** @description The first 4 KiB of a body that is text. */
             response_body: string | null;
+            /** @description Of the answer to a failed attempt: `content-type`, `content-length`, `date`, `server`, `retry-after`, `location` (without its query), `www-authenticate` and `x-request-id`, at most 2 KiB. Null if the attempt succeeded or got no answer. */
+            response_headers: {
+                [key: string]: string;
+            } | null;
+            /** @description The IP address of the receiver, if the attempt failed after it connected. */
+            remote_address: string | null;
             /** @description Where the request went; null if the organization is closed. */
             url: string | null;
             /** @description How long each part took, in milliseconds; null for parts that a reused connection skips. */

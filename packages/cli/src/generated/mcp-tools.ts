@@ -1259,6 +1259,18 @@ export const tools: readonly Tool[] = [
          "null"
         ]
        },
+       "response_headers": {
+        "type": [
+         "object",
+         "null"
+        ]
+       },
+       "remote_address": {
+        "type": [
+         "string",
+         "null"
+        ]
+       },
        "url": {
         "type": [
          "string",

@@ -70,10 +70,16 @@ export function attemptColumns(paint: Paint): Column<Attempt>[] {
       text: ({ status_code, error }) => [status_code, error].filter((part) => part !== null).join(' '),
       paint: (cell, { error }) => paint(error === null ? 'green' : 'red', cell),
     },
+    { title: 'ADDRESS', text: ({ remote_address }) => remote_address ?? '' },
     { title: 'TRIGGER', text: ({ trigger, superseded }) => (superseded ? `${trigger}, superseded` : trigger) },
     {
       title: 'MESSAGE',
-      text: ({ error_message, response_body }) => error_message ?? response_body ?? '',
+      text: ({ error_message, response_body, response_headers }) =>
+        error_message ??
+        response_body ??
+        Object.entries(response_headers ?? {})
+          .map((header) => header.join(': '))
+          .join(', '),
       isElastic: true,
     },
   ];

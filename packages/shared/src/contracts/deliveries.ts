@@ -154,6 +154,8 @@ export const attemptExample = {
   error: null,
   error_message: null,
   response_body: 'ok',
+  response_headers: null,
+  remote_address: null,
   url: 'https://hooks.example.com/in',
   timings: { dns_ms: 3, connect_ms: 9, tls_ms: 14, first_byte_ms: 41 },
 };
@@ -180,6 +182,16 @@ export const attemptSchema = z
     error: attemptErrorSchema.nullable().describe('Why the attempt failed; null if it succeeded.'),
     error_message: z.string().nullable().describe('The cause of the failure, in words, for the owner of the receiver.'),
     response_body: z.string().nullable().describe('The first 4 KiB of a body that is text.'),
+    response_headers: z
+      .record(z.string(), z.string())
+      .nullable()
+      .describe(
+        'Of the answer to a failed attempt: `content-type`, `content-length`, `date`, `server`, `retry-after`, `location` (without its query), `www-authenticate` and `x-request-id`, at most 2 KiB. Null if the attempt succeeded or got no answer.',
+      ),
+    remote_address: z
+      .string()
+      .nullable()
+      .describe('The IP address of the receiver, if the attempt failed after it connected.'),
     url: z.string().nullable().describe('Where the request went; null if the organization is closed.'),
     timings: z
       .strictObject({

@@ -323,6 +323,9 @@ export interface AttemptsTable {
   first_byte_ms: number | null;
   /** When the row was written or, if the attempt was successful, when the delivery completed. */
   recorded_at: Generated<Date | null>;
+  /** The address that was connected to. Null, like the headers, for a successful attempt. */
+  remote_address: Generated<string | null>;
+  response_headers: ColumnType<Record<string, string> | null, string | null | undefined>;
 }
 
 /** Responses to requests with an `Idempotency-Key`, kept while they may be replayed. */

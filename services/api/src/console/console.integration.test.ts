@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { sql } from 'kysely';
 import request, { type Test } from 'supertest';
 import { generateKey } from '../auth/key-format.ts';
+import { insertAttempt, insertDelivery } from '../testing/rows.ts';
 import { startTestApi, type TestApi } from '../testing/test-api.ts';
 
 const origin = 'https://console.example.test';
@@ -437,6 +438,11 @@ describe('bodies', () => {
     }
     const key = await api.createKey({ organizationId });
     const webhook = await api.createWebhook(key.secret);
+    const delivery = await insertDelivery(api.db, { organizationId, webhookId: webhook.id });
+    await insertAttempt(api.db, delivery.id, { number: 1, webhook_version: 1 });
+    const { body } = await ask('get', `/${organizationId}/v1/webhooks/deliveries/${delivery.id}`, cookie).expect(200);
+    const answer = { response_body: null, response_headers: null, remote_address: null };
+    expect(body.attempts).toMatchObject([{ number: 1, status_code: 500, ...answer }]);
     const guess = { headers: { 'webhook-id': id, 'X-Service-Signature': '0'.repeat(64) }, body: '{"id":' };
     const check = `/${organizationId}/v1/webhooks/${webhook.id}/verify-signature`;
     expect(codeOf(await ask('post', check, cookie).send(guess).expect(403))).toBe('bodies_hidden');

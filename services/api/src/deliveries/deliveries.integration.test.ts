@@ -235,6 +235,8 @@ describe('GET /v1/webhooks/deliveries/{id}', () => {
         trigger: 'manual',
         url: 'https://second.example.com/',
         error: null,
+        response_headers: null,
+        remote_address: null,
       }),
       {
         id: first,
@@ -247,6 +249,8 @@ describe('GET /v1/webhooks/deliveries/{id}', () => {
         error: 'http_error',
         error_message: null,
         response_body: 'answer',
+        response_headers: { server: 'nginx' },
+        remote_address: '192.0.2.1',
         url: 'https://hooks.example.com/in',
         timings: { dns_ms: 1, connect_ms: 2, tls_ms: 3, first_byte_ms: 4 },
       },

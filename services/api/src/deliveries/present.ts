@@ -79,6 +79,8 @@ function presentAttempt(row: AttemptRow, { test }: Pick<Delivery, 'test'>): Atte
     error: row.error as AttemptError | null,
     error_message: row.error_message,
     response_body: row.excerpt,
+    response_headers: row.response_headers,
+    remote_address: row.remote_address,
     url: row.url || null,
     timings: {
       dns_ms: row.dns_ms,

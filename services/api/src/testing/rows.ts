@@ -83,6 +83,10 @@ export async function insertAttempt(
       error_message: null,
       webhook_version: fields.webhook_version,
       excerpt: 'answer',
+      ...(fields.status_code !== 200 && {
+        remote_address: '192.0.2.1',
+        response_headers: JSON.stringify({ server: 'nginx' }),
+      }),
       dns_ms: 1,
       connect_ms: 2,
       tls_ms: 3,

@@ -9,11 +9,19 @@ const timings = { dns_ms: null, connect_ms: null, tls_ms: null, first_byte_ms: n
 
 function answer(statusCode: number, retryAfter: string | null = null): SendResponse {
   const head = { statusCode, retryAfter, location: null, excerpt: null, isCompressed: false, isAborted: false };
-  return { kind: 'response', ...head, durationMs: 1, timings };
+  return { kind: 'response', ...head, headers: {}, durationMs: 1, timings, remoteAddress: null };
 }
 
 function failure(code: AttemptError, localCause?: LocalCause): SendFailure {
-  return { kind: 'error', code, message: 'x', ...(localCause && { localCause }), durationMs: 1, timings };
+  return {
+    kind: 'error',
+    code,
+    message: 'x',
+    ...(localCause && { localCause }),
+    durationMs: 1,
+    timings,
+    remoteAddress: null,
+  };
 }
 
 describe('an answer', () => {

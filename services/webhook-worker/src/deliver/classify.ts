@@ -5,7 +5,7 @@ import type { Lease } from '../leases/lease.ts';
 import type { Outcome } from '../outcomes/outcome.ts';
 import type { SendFailure, SendResponse } from '../sender/exchange.ts';
 import type { WebhookConfig } from '../webhooks/webhook-cache.ts';
-import { describeAnswer } from './describe-answer.ts';
+import { describeAnswer, showHeaders } from './describe-answer.ts';
 import { parseRetryAfter } from './retry-after.ts';
 import { nextDelayMs, type RetryPolicy } from './retry-policy.ts';
 
@@ -109,6 +109,12 @@ export function outcomeOf(
     statusCode: answer?.statusCode ?? null,
     errorMessage: errorMessageOf(result, verdict, webhook.url),
     excerpt: answer?.excerpt ?? null,
+    ...(verdict.error === null
+      ? { remoteAddress: null, responseHeaders: null }
+      : {
+          remoteAddress: result.remoteAddress,
+          responseHeaders: answer === null ? null : showHeaders(answer, webhook.url),
+        }),
     webhookVersion: webhook.version,
     timings: result.timings,
   };

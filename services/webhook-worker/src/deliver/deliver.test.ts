@@ -201,7 +201,14 @@ it("the id of an attempt carries its start, by the database's clock", async () =
         isCompressed: false,
         isAborted: false,
       };
-      return Promise.resolve({ kind: 'response', ...head, durationMs: 5_000, timings });
+      return Promise.resolve({
+        kind: 'response',
+        ...head,
+        headers: {},
+        durationMs: 5_000,
+        timings,
+        remoteAddress: null,
+      });
     },
   });
   const { attemptId, startedAt } = outcomeOf(result);
@@ -216,6 +223,7 @@ it("a failure on our side is recorded and retried, and is not the receiver's", a
     localCause: 'resolver',
     durationMs: 5,
     timings,
+    remoteAddress: null,
   } as const;
   const result = await attemptWith(() => webhook, { send: () => Promise.resolve(failure) });
   expect(result).toMatchObject({ causes: ['resolver'], isAnswered: false });
@@ -237,7 +245,15 @@ it.each([
   ['webhook.failing', 200, true],
   ['webhook.failing', 503, false],
 ] as const)('of %s, the answer %d counts for the health: %s', async (eventType, statusCode, countsForHealth) => {
-  const answer = { kind: 'response', statusCode, retryAfter: '60', location: null, excerpt: null } as const;
+  const answer = {
+    kind: 'response',
+    statusCode,
+    retryAfter: '60',
+    location: null,
+    excerpt: null,
+    headers: {},
+    remoteAddress: null,
+  } as const;
   const send = () => Promise.resolve({ ...answer, isCompressed: false, isAborted: false, durationMs: 5, timings });
   const outcome = outcomeOf(await attemptWith(() => webhook, { send }, { eventType }));
   const opensCircuit = statusCode !== 200 && countsForHealth;
@@ -252,12 +268,17 @@ it.each([
   [410, 'abort', 0],
   [200, 'delivered', 0],
 ] as const)('a test with further attempts is tried hourly: %d means %s', async (statusCode, result, delayMs) => {
-  const answer = { kind: 'response', statusCode, retryAfter: null, location: null, excerpt: null } as const;
+  const head = { kind: 'response', statusCode, retryAfter: null, location: null, excerpt: null } as const;
+  const answer = { ...head, headers: { server: 'nginx' }, remoteAddress: '192.0.2.1' };
   const send = () => Promise.resolve({ ...answer, isCompressed: false, isAborted: false, durationMs: 5, timings });
   const outcome = outcomeOf(
     await attemptWith(() => webhook, { send, random: () => 0.9 }, { isTest: true, maxAttempts: 168 }),
   );
   expect(outcome).toMatchObject({ result, delayMs, countsForHealth: false, countsForBreaker: false, holdForMs: null });
+  // Only failed attempts keep the address and the headers.
+  const isKept = statusCode !== 200;
+  expect(outcome.remoteAddress).toBe(isKept ? '192.0.2.1' : null);
+  expect(outcome.responseHeaders).toEqual(isKept ? { server: 'nginx' } : null);
 });
 
 function outcomeOf({ outcomes }: { outcomes: Outcome[] }): Outcome {

@@ -96,6 +96,7 @@ const unreadableSecret: SendFailure = {
   message: 'The signing secret of this webhook could not be read. Nothing was sent.',
   durationMs: 0,
   timings: { dns_ms: null, connect_ms: null, tls_ms: null, first_byte_ms: null },
+  remoteAddress: null,
 };
 
 async function send(parts: DeliverParts, begun: BegunAttempt): Promise<SendResult> {

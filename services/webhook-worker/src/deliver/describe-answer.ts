@@ -15,16 +15,47 @@ export function describeAnswer(answer: SendResponse, verdict: Verdict, url: stri
   return sentences.length === 0 ? null : sentences.join(' ');
 }
 
+const shownHeaders = [
+  'content-type',
+  'content-length',
+  'date',
+  'server',
+  'retry-after',
+  'location',
+  'www-authenticate',
+  'x-request-id',
+];
+const maxShownBytes = 2 * 1_024;
+
+/** Selects headers that help to find the cause. Leaves out each one that does not fit, and replaces control characters. */
+export function showHeaders({ headers }: SendResponse, url: string): Record<string, string> {
+  const shown: Record<string, string> = {};
+  let left = maxShownBytes;
+  for (const name of shownHeaders) {
+    const received = [headers[name] ?? []].flat();
+    const value = name === 'location' ? targetOf(received[0] ?? null, url) : received.join(', ');
+    const bytes = Buffer.byteLength(name + (value ?? ''));
+    if (received.length === 0 || value === null || bytes > left) continue;
+    left -= bytes;
+    shown[name] = value.replaceAll(/\p{Cc}/gu, '\ufffd');
+  }
+  return shown;
+}
+
 /**
  * Omits credentials, query and fragment, which may be secrets. The URL parser outputs ASCII without control characters.
+ *
+ * @returns null for what is no HTTP URL
  */
+function targetOf(location: string | null, url: string): string | null {
+  const target = location === null ? null : URL.parse(location, url);
+  return target !== null && /^https?:$/.test(target.protocol) ? target.origin + target.pathname : null;
+}
+
 function describeRedirect(location: string | null, url: string): string {
   if (location === null) return 'The receiver redirects without a Location.';
-  const target = URL.parse(location, url);
-  if (target === null || !/^https?:$/.test(target.protocol)) {
-    return 'The receiver redirects to a Location that is no HTTP URL.';
-  }
-  const text = target.origin + target.pathname;
+  const text = targetOf(location, url);
+  if (text === null) return 'The receiver redirects to a Location that is no HTTP URL.';
   const bounded = text.length > maxLocationLength ? `${text.slice(0, maxLocationLength)}…` : text;
   return `The receiver redirects to ${bounded} (Location, without its query).`;
 }

@@ -87,6 +87,10 @@ const deliveriesOf = (eventId: Uuid) =>
 const erased = { erased_at: expect.any(Date), body: null, subject: null };
 
 /** Every row of the ledger as text, without the receipts. */
+/** An attempt whose receiver names the subject in a header. */
+const answered = { remoteAddress: secret, responseHeaders: { server: secret } };
+const withoutTexts = { excerpt: null, error_message: null, remote_address: null, response_headers: null };
+
 async function wholeLedger(): Promise<string> {
   const tables = ['events', 'event_bodies', 'event_subjects', 'event_keys', 'outbox', 'parked_events', 'deliveries'];
   const texts = [...tables, 'pending_deliveries', 'attempts', 'erasures', 'audit_log'].map(async (table) => {
@@ -106,7 +110,8 @@ describe('an erasure of a subject', () => {
     const leaseOf = (id: Uuid) => leases.find((lease) => lease.event_id === id) as (typeof leases)[number];
     await recordOutcomes(db, [
       outcomeOf(leaseOf(delivered), { result: 'delivered', excerpt: `thanks for ${secret}` }),
-      outcomeOf(leaseOf(failed), { excerpt: `no ${secret}`, errorMessage: `bad ${secret}` }),
+      outcomeOf(leaseOf(failed), { errorMessage: `bad ${secret}`, excerpt: `no ${secret}`, ...answered }),
+      outcomeOf(leaseOf(waiting), answered),
     ]);
     const row = await erase(await request({ kind: 'subject', subject: secret }));
     expect(row.counts).toEqual({ events: 3, bodies: 3, responses: 2, deliveries_canceled: 2, queued: 0 });
@@ -184,14 +189,14 @@ describe('an erasure of a subject', () => {
     const [lease] = (await fanOut([id])).leases;
     if (lease === undefined) throw new Error('one delivery was leased');
     await erase(await request({ kind: 'subject', subject: secret }));
-    const texts = { excerpt: `late ${secret}`, errorMessage: `late ${secret}` };
+    const texts = { excerpt: `late ${secret}`, errorMessage: `late ${secret}`, ...answered };
     await recordOutcomes(db, [outcomeOf(lease, texts)]);
     await recordOutcomes(db, [outcomeOf(lease, { ...texts, result: 'delivered', number: 2 })]);
     await recordOutcomes(db, [outcomeOf(lease, { ...texts, number: 3 })]);
     expect(await findDelivery(db, lease.id)).toMatchObject({ status: 'succeeded', last_status_code: 200 });
     const attempts = await findAttempts(db, lease.id);
     expect(attempts).toHaveLength(3);
-    for (const attempt of attempts) expect(attempt).toMatchObject({ excerpt: null, error_message: null });
+    for (const attempt of attempts) expect(attempt).toMatchObject(withoutTexts);
   });
 
   it('records an attempt without texts if a crash lost its delivery, so that no erasure could find them', async () => {
@@ -200,10 +205,10 @@ describe('an erasure of a subject', () => {
     if (lease === undefined) throw new Error('one delivery was leased');
     await sql`with p as (delete from pending_deliveries where delivery_id = ${lease.id})
       delete from deliveries where id = ${lease.id}`.execute(db);
-    await recordOutcomes(db, [outcomeOf(lease, { excerpt: secret, errorMessage: secret })]);
+    await recordOutcomes(db, [outcomeOf(lease, { excerpt: secret, errorMessage: secret, ...answered })]);
     const attempts = await findAttempts(db, lease.id);
     expect(attempts).toHaveLength(1);
-    expect(attempts[0]).toMatchObject({ excerpt: null, error_message: null });
+    expect(attempts[0]).toMatchObject(withoutTexts);
   });
 
   it('continues where a killed worker stopped, and changes nothing when it is repeated', async () => {

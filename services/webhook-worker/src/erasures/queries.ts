@@ -185,10 +185,10 @@ async function eraseDeliveries(trx: DatabaseTransaction, ids: readonly Uuid[]): 
   const { rows } = await sql<{ responses: number }>`
     with found as materialized (
       select delivery_id, id, excerpt is not null as has_excerpt from attempts
-      where delivery_id = any (${ids}::uuid[]) and delivery_id ${within} and (excerpt is not null or error_message is not null)
+      where delivery_id = any (${ids}::uuid[]) and delivery_id ${within} and num_nonnulls(excerpt, error_message, remote_address, response_headers) > 0
       order by delivery_id, id for update
     ), emptied as (
-      update attempts a set excerpt = null, error_message = null from found f
+      update attempts a set excerpt = null, error_message = null, remote_address = null, response_headers = null from found f
       where a.delivery_id = f.delivery_id and a.id = f.id and a.delivery_id ${within}
     )
     select count(*) filter (where has_excerpt) as responses from found`.execute(trx);

@@ -28,6 +28,8 @@ function outcome(attemptId: string, excerpt: string | null = null): Outcome {
     error: null,
     errorMessage: null,
     excerpt,
+    remoteAddress: null,
+    responseHeaders: null,
     webhookVersion: 1,
     timings: { dns_ms: null, connect_ms: null, tls_ms: null, first_byte_ms: null },
   };

@@ -120,13 +120,13 @@ export class OutcomeBatcher {
     const { log, onDropped } = this.#options;
     for (const { outcome, since } of batch) {
       const delivery_id = toPublicId('dlv', outcome.deliveryId);
-      if (outcome.excerpt === null && outcome.errorMessage === null) {
+      if (outcome.excerpt === null && outcome.errorMessage === null && outcome.responseHeaders === null) {
         log.error({ err: error, delivery_id }, 'outcome cannot be recorded');
         onDropped(1);
         continue;
       }
-      log.warn({ err: error, delivery_id }, 'outcome is recorded without its excerpt');
-      await this.#write([{ outcome: { ...outcome, excerpt: null, errorMessage: null }, since }]);
+      log.warn({ err: error, delivery_id }, 'outcome is recorded without its texts');
+      await this.#write([{ outcome: { ...outcome, excerpt: null, errorMessage: null, responseHeaders: null }, since }]);
     }
   }
 

@@ -26,6 +26,9 @@ export interface Outcome {
   error: AttemptError | null;
   errorMessage: string | null;
   excerpt: string | null;
+  /** Null, like the headers, if the attempt succeeded. */
+  remoteAddress: string | null;
+  responseHeaders: Record<string, string> | null;
   webhookVersion: number;
   timings: {
     dns_ms: number | null;

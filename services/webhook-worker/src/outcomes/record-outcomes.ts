@@ -48,10 +48,11 @@ function outcomeRows(outcomes: readonly Outcome[]): RawBuilder<unknown> {
       ${column((o) => o.manual)}::boolean[], i.started_at, i.durations, i.status_codes, i.errors,
       ${column((o) => o.errorMessage)}::text[], ${column((o) => o.excerpt)}::text[], ${column((o) => o.webhookVersion)}::int[],
       ${column((o) => o.timings.dns_ms)}::int[], ${column((o) => o.timings.connect_ms)}::int[],
-      ${column((o) => o.timings.tls_ms)}::int[], ${column((o) => o.timings.first_byte_ms)}::int[]
+      ${column((o) => o.timings.tls_ms)}::int[], ${column((o) => o.timings.first_byte_ms)}::int[],
+      ${column((o) => o.remoteAddress)}::text[], ${column((o) => o.responseHeaders && JSON.stringify(o.responseHeaders))}::jsonb[]
     ) with ordinality as x(delivery_id, webhook_id, round, attempt_id, number, result, delay_s, hold_s, counts_for_health,
            counts_for_breaker, manual, started_at, duration_ms, status_code, error, error_message, excerpt,
-           webhook_version, dns_ms, connect_ms, tls_ms, first_byte_ms, position)
+           webhook_version, dns_ms, connect_ms, tls_ms, first_byte_ms, remote_address, response_headers, position)
   )`;
 }
 
@@ -126,10 +127,11 @@ const pendingDeliveries = sql`ended as (
  */
 const insertedAttempts = sql`inserted as (
     insert into attempts (delivery_id, id, number, round, superseded, manual, started_at, duration_ms, status_code, error,
-      error_message, excerpt, webhook_version, dns_ms, connect_ms, tls_ms, first_byte_ms)
+      error_message, excerpt, remote_address, response_headers, webhook_version, dns_ms, connect_ms, tls_ms, first_byte_ms)
     select o.delivery_id, o.attempt_id, coalesce(u.attempt_count, o.number), o.round, u.id is null, o.manual, o.started_at,
       o.duration_ms, o.status_code, o.error, case when not l.erased then o.error_message end,
-      case when not l.erased then o.excerpt end, o.webhook_version, o.dns_ms, o.connect_ms,
+      case when not l.erased then o.excerpt end, case when not l.erased then o.remote_address end,
+      case when not l.erased then o.response_headers end, o.webhook_version, o.dns_ms, o.connect_ms,
       o.tls_ms, o.first_byte_ms
     from outcomes o left join updated u on u.attempt_id = o.attempt_id left join locked l on l.delivery_id = o.delivery_id
     where u.delivered_by is null and l.delivered_by is distinct from o.attempt_id

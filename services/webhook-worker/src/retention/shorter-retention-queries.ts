@@ -98,8 +98,9 @@ export async function removeBodies(db: Database, organizationId: Uuid, eventIds:
         update deliveries set excerpt = null, erased = true
         where id = any (array(select id from answered order by id)) and id ${range} and not erased
       ), attempted as (
-        update attempts set excerpt = null
-        where delivery_id = any (array(select id from answered order by id)) and delivery_id ${range} and excerpt is not null
+        update attempts set excerpt = null, remote_address = null, response_headers = null
+        where delivery_id = any (array(select id from answered order by id)) and delivery_id ${range}
+          and num_nonnulls(excerpt, remote_address, response_headers) > 0
       )
       delete from bodies_to_remove
       where organization_id = ${organizationId} and event_id = any (array(select event_id from gone))`.execute(trx);

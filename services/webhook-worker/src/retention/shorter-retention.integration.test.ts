@@ -29,11 +29,13 @@ async function fanOut(ids: readonly string[]): Promise<LeaseRow[]> {
   return (await fanOutEvents(db, ids, plenty, { leaseMs: 45_000, maxAttempts: 3 })).leases;
 }
 
+const answered = { remoteAddress: '192.0.2.1', responseHeaders: { server: 'nginx' } };
+
 /** The first attempt of each fails, the second delivers; the receiver answers both with a text. */
 async function deliver(leases: readonly LeaseRow[]): Promise<void> {
   await recordOutcomes(
     db,
-    leases.map((lease) => outcomeOf(lease, { excerpt: 'answer' })),
+    leases.map((lease) => outcomeOf(lease, { excerpt: 'answer', ...answered })),
   );
   await recordOutcomes(
     db,
@@ -46,7 +48,7 @@ const run = () => applyShorterRetentions(db, new AbortController().signal);
 async function whatIsLeft(ids: readonly string[]) {
   const { rows } = await sql<{ bodies: number; answers: number; attempts: number }>`
     select (select count(*) from event_bodies where event_id = any (${ids}::uuid[])) as bodies,
-      count(a.excerpt) as answers, count(*) as attempts
+      count(a.excerpt) + count(a.remote_address) + count(a.response_headers) as answers, count(*) as attempts
     from deliveries d join all_attempts a on a.delivery_id = d.id where d.event_id = any (${ids}::uuid[])`.execute(db);
   return rows[0];
 }
@@ -56,7 +58,7 @@ describe('a shorter retention', () => {
     const ids = await emit(3);
     await deliver(await fanOut(ids));
     await run();
-    expect(await whatIsLeft(ids)).toEqual({ bodies: 3, answers: 6, attempts: 6 });
+    expect(await whatIsLeft(ids)).toEqual({ bodies: 3, answers: 12, attempts: 6 });
     const other = organizationId;
     organizationId = await insertOrganization(db);
     await insertWebhook(db, { organizationId });
@@ -65,7 +67,7 @@ describe('a shorter retention', () => {
     await keepFor(0);
     await run();
     expect(await whatIsLeft(own)).toEqual({ bodies: 0, answers: 0, attempts: 6 });
-    expect(await whatIsLeft(ids)).toEqual({ bodies: 3, answers: 6, attempts: 6 });
+    expect(await whatIsLeft(ids)).toEqual({ bodies: 3, answers: 12, attempts: 6 });
     const rows = await db.selectFrom('events').select('erased_at').where('id', 'in', own).execute();
     expect(rows).toEqual(Array(3).fill({ erased_at: null }));
     expect(other).not.toBe(organizationId);
@@ -78,7 +80,7 @@ describe('a shorter retention', () => {
     await deliver(leases);
     await keepFor(0);
     await run();
-    const late = leases.map((lease) => outcomeOf(lease, { number: 3, excerpt: 'answer' }));
+    const late = leases.map((lease) => outcomeOf(lease, { number: 3, excerpt: 'answer', ...answered }));
     await recordOutcomes(db, late);
     expect(await whatIsLeft(ids)).toEqual({ bodies: 0, answers: 0, attempts: 3 });
   });

@@ -62,6 +62,8 @@ export class Connection {
   readonly client: Client;
   stage: 'connecting' | 'securing' | 'open' = 'connecting';
   setup: Omit<Attempt['timings'], 'first_byte_ms'>;
+  /** The permitted address that is connected; kept after the connection has ended. */
+  address: string | null = null;
   readonly #route: Route;
   readonly #parts: ConnectionParts;
   #socket: TLSSocket | null = null;
@@ -140,6 +142,7 @@ export class Connection {
         const refusal = this.#refusalOf(socket.remoteAddress);
         if (refusal !== null) return socket.destroy(new FailureError(refusal));
         this.stage = 'securing';
+        this.address = socket.remoteAddress ?? null;
         connectedAt = performance.now();
         this.setup.connect_ms = Math.round(connectedAt - startedAt);
       })

@@ -15,6 +15,8 @@ type Ended = {
   durationMs: number;
   /** Milliseconds per stage. For a reused connection, all stages before the first byte are null. */
   timings: Attempt['timings'];
+  /** Null without a connection. */
+  remoteAddress: string | null;
 };
 
 /** A complete status line and complete headers arrived before the deadline. */
@@ -25,6 +27,7 @@ export type SendResponse = Ended & {
   /** The receiver wants no further attempt of this delivery. */
   isAborted: boolean;
   location: string | null;
+  headers: AnswerHeaders;
   /** The beginning of the body as storable text; null if the body is missing or compressed. */
   excerpt: string | null;
   isCompressed: boolean;
@@ -41,7 +44,8 @@ export type ExchangeOptions = {
   mayStart: () => boolean;
 };
 
-type Headers = Record<string, string | string[] | undefined>;
+/** By lower-case name, as undici reads them. */
+export type AnswerHeaders = Record<string, string | string[] | undefined>;
 type Controller = { abort(reason: Error): void };
 
 /** Stop reading a body after 16 KiB, or 2 s after the response's headers. */
@@ -66,7 +70,7 @@ export class Exchange {
   #firstByteMs: number | null = null;
   #answeredMs = 0;
   #statusCode = 0;
-  #headers: Headers = {};
+  #headers: AnswerHeaders = {};
   #bodyBytes = 0;
   readonly #chunks: Buffer[] = [];
 
@@ -99,7 +103,7 @@ export class Exchange {
     this.#firstByteMs ??= Math.round(performance.now() - this.#writtenAt);
   }
 
-  onResponseStart(controller: Controller, statusCode: number, headers: Headers): void {
+  onResponseStart(controller: Controller, statusCode: number, headers: AnswerHeaders): void {
     if (this.#isOver) return;
     // The filter has removed informational responses, so this status changes the protocol or is unknown to HTTP.
     if (statusCode < 200) return controller.abort(new FailureError(foreignAnswer));
@@ -138,6 +142,7 @@ export class Exchange {
       retryAfter: header('retry-after') ?? null,
       isAborted: header('webhook-delivery') === 'abort-message',
       location: header('location') ?? null,
+      headers: this.#headers,
       excerpt: isCompressed ? null : excerptOf(this.#chunks, header('content-type')),
       isCompressed: isCompressed && this.#bodyBytes > 0,
       ...this.#ended(this.#answeredMs),
@@ -153,7 +158,7 @@ export class Exchange {
 
   #ended(durationMs: number): Ended {
     const timings = { ...this.#connection.setup, first_byte_ms: this.#firstByteMs };
-    return { durationMs: Math.round(durationMs), timings };
+    return { durationMs: Math.round(durationMs), timings, remoteAddress: this.#connection.address };
   }
 
   #end(result: SendResult): void {

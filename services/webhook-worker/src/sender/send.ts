@@ -180,5 +180,5 @@ class Transmission {
 function failed(failure: Failure, durationMs: number, dnsMs: number | null = null): SendFailure {
   const dns_ms = dnsMs === null ? null : Math.round(dnsMs);
   const timings = { dns_ms, connect_ms: null, tls_ms: null, first_byte_ms: null };
-  return { kind: 'error', ...failure, durationMs: Math.round(durationMs), timings };
+  return { kind: 'error', ...failure, durationMs: Math.round(durationMs), timings, remoteAddress: null };
 }

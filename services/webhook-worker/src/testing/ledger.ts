@@ -86,6 +86,8 @@ export function outcomeOf(lease: LeaseRow, values: Partial<Outcome> = {}): Outco
     error: delivered ? null : 'http_error',
     errorMessage: null,
     excerpt: null,
+    remoteAddress: null,
+    responseHeaders: null,
     webhookVersion: 1,
     timings: { dns_ms: null, connect_ms: null, tls_ms: null, first_byte_ms: 3 },
     ...values,
