@@ -34,10 +34,11 @@ export function showHeaders({ headers }: SendResponse, url: string): Record<stri
   for (const name of shownHeaders) {
     const received = [headers[name] ?? []].flat();
     const value = name === 'location' ? targetOf(received[0] ?? null, url) : received.join(', ');
-    const bytes = Buffer.byteLength(name + (value ?? ''));
+    const text = (value ?? '').replaceAll(/\p{Cc}/gu, '\ufffd');
+    const bytes = Buffer.byteLength(name + text);
     if (received.length === 0 || value === null || bytes > left) continue;
     left -= bytes;
-    shown[name] = value.replaceAll(/\p{Cc}/gu, '\ufffd');
+    shown[name] = text;
   }
   return shown;
 }

@@ -142,6 +142,8 @@ describe('an outcome', () => {
       superseded: false,
       manual: true,
       recorded_at: expect.any(Date),
+      remote_address: null,
+      response_headers: null,
       started_at: outcome.startedAt,
       duration_ms: 12,
       status_code: 200,
