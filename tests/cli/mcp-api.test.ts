@@ -200,7 +200,9 @@ describe('enterprise-api mcp with a running API', () => {
         text: expect.stringContaining('must NOT have additional properties'),
       });
     }
-    expect((await own.call('webhook_get', { id })).structure).toMatchObject({ header_names: ['X-Gateway'] });
+    const { structure: read } = await own.call('webhook_get', { id });
+    expect(read).toMatchObject({ header_names: ['X-Gateway'], url: expect.stringMatching(/\?…$/) });
+    expect(await own.call('webhook_update', { id, url: read?.url })).toMatchObject({ isError: true });
     expect((await own.call('webhook_update', { id, description: 'by an agent' })).structure).toMatchObject({
       description: 'by an agent',
     });

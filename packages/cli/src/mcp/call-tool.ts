@@ -15,6 +15,10 @@ export async function callTool(
   args: Readonly<Record<string, unknown>>,
   { showBodies, signal }: CallOptions,
 ): Promise<Answer> {
+  // The agent has read the URL without its query. Written back, it would lead elsewhere.
+  if (String(args.url).endsWith('?…')) {
+    throw new Failure('usage', 'The query of this URL is hidden.', 'Leave `url` out, or give all of it.');
+  }
   const value = await send(api, tool, args, signal);
   const answer = answerOf(value, showBodies);
   const [length, shown] = [value, answer.structuredContent].map(({ data }) => (Array.isArray(data) ? data.length : 0));

@@ -194,6 +194,8 @@ describe('POST /v1/webhooks/deliveries/{id}/retry', () => {
       status_code: 200,
       error: null,
       error_message: null,
+      remote_address: null,
+      response_headers: null,
       response_body: 'ok',
       url: 'https://hooks.example.com/in',
       timings: { dns_ms: 1, connect_ms: 2, tls_ms: 3, first_byte_ms: 4 },
