@@ -198,7 +198,7 @@ export const m = {
     noLimit: 'no limit',
     recovers: 'Recovers',
     recoversBy: {
-      yes: 'Hourly tests for a week enable it again after we disabled it as failing.',
+      yes: 'After we disabled it as failing, a test every hour enables it again, for a week.',
       no: 'It stays disabled until somebody enables it.',
     },
     headers: 'Headers for a gateway',
