@@ -14,8 +14,8 @@ const replayedAtOnce = 100_000;
 
 /**
  * Sends deliveries and skipped events of a period. Locks the webhook only after these, so that a request that disables
- * the webhook meanwhile need not wait. In that case the replay sends nothing. Pending deliveries follow, because whoever
- * holds the webhook may cancel these.
+ * the webhook meanwhile need not wait. In that case the replay sends nothing. Pending deliveries come last: a request that
+ * has the webhook's lock may cancel them.
  *
  * @param receivedAtMs arrival of the request on the monotonic clock; the replay excludes deliveries completed later
  */

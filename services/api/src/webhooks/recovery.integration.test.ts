@@ -134,7 +134,7 @@ describe('the probe of a webhook that was disabled as failing', () => {
     ]);
   });
 
-  it('goes on after other changes, such as of the url', async () => {
+  it('goes on after other changes, such as a new url', async () => {
     const { id, probe } = await createProbed();
     await call('patch', `/${id}`).send({ url: 'https://moved.example.com/in', auto_recover: true }).expect(200);
     expect((await probe()).status).toBe('pending');

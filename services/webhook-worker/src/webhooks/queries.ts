@@ -60,25 +60,18 @@ export async function insertProbe(
     update webhooks set recovery_probe_id = (select id from written) where id = ${webhookId}`.execute(trx);
 }
 
-/** Webhooks whose probe a receiver has accepted. */
-const isProbed = sql`
-  state = 'disabled' and recovery_probe_id is not null
-    and (select status from deliveries where id = recovery_probe_id limit 1) = 'succeeded' limit 1`;
-
-export async function findProbed(db: Database): Promise<string | undefined> {
-  return (await sql<{ id: string }>`select id from webhooks where ${isProbed}`.execute(db)).rows[0]?.id;
-}
-
 export interface ProbedWebhook extends Pick<Row<'webhooks'>, 'id' | 'organization_id' | 'event_patterns'> {
   disabled_at: Date;
 }
 
-/** Locks a webhook of {@link findProbed}. Returns undefined if other workers have locked them all. */
+/** Locks a webhook whose probe a receiver has accepted. Returns undefined if none has, or other workers have locked them all. */
 export async function lockProbed(trx: DatabaseTransaction): Promise<ProbedWebhook | undefined> {
   const { rows } = await sql<ProbedWebhook>`
     select id, organization_id, event_patterns,
       (select created_at from deliveries where id = recovery_probe_id limit 1) as disabled_at
-    from webhooks where ${isProbed} for update skip locked`.execute(trx);
+    from webhooks where state = 'disabled' and recovery_probe_id is not null
+      and (select status from deliveries where id = recovery_probe_id limit 1) = 'succeeded'
+    limit 1 for update skip locked`.execute(trx);
   return rows[0];
 }
 

@@ -11,7 +11,7 @@ import {
   writeAuditEntry,
 } from '@enterprise-api/shared/ledger';
 import { createLoop, type Logger, type Loop } from '@enterprise-api/shared/runtime';
-import { enableProbed, findProbed, lockProbed } from './queries.ts';
+import { enableProbed, lockProbed } from './queries.ts';
 
 const lookEveryMs = 1_000;
 
@@ -24,7 +24,7 @@ export function createRecoveries(
     onError,
     delayAfterErrorMs: lookEveryMs,
     run: async (stopping) => {
-      while (!stopping.aborted && (await findProbed(db)) !== undefined) {
+      while (!stopping.aborted) {
         const entry = await db.transaction().execute(recover);
         if (entry === undefined) break;
         log.info(auditLogFields(entry), 'audit');
