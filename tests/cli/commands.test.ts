@@ -329,7 +329,7 @@ describe('enterprise-api', () => {
     const env = { ENTERPRISE_API_URL: 'http://127.0.0.1:1' };
     const { code, stderr } = await stage.cli.run(['me'], { env });
     expect(code).toBe(9);
-    expect(stderr).toContain('Is the API running, and is the address right?');
+    expect(stderr).toContain('Check that the API runs and that the address is right.');
     expect(stderr).not.toContain(stage.customer.key);
   });
 });

@@ -31,7 +31,7 @@ export function isTemporary(error: unknown): boolean {
 }
 
 const connectionHint =
-  'Is the API running, and is the address right? --api-url, --internal-url or a profile name another one.';
+  'Check that the API runs and that the address is right. For another address: --api-url, --internal-url or --profile.';
 
 function explainRefusal(error: ApiError): Explanation {
   // The message already names the first parameter.

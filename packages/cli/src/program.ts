@@ -83,7 +83,7 @@ function addExamples(command: Command, path = ''): void {
 }
 
 const helpOnSettings = `
-Settings, which win over what "login" stored:
+Settings, which override the address and the key of "login":
   ENTERPRISE_API_URL, ENTERPRISE_API_KEY                        the API and a key
   ENTERPRISE_API_INTERNAL_URL, ENTERPRISE_API_INTERNAL_SECRET   the internal listener and its secret
   ENTERPRISE_API_PROFILE                                        the profile

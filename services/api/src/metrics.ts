@@ -66,7 +66,7 @@ function createCounters(registry: Registry) {
     }),
     errors: new Counter({
       name: 'api_errors_total',
-      help: 'Errors answered, by code.',
+      help: 'Errors returned, by code.',
       labelNames: ['listener', 'code'],
       registers,
     }),
@@ -96,7 +96,7 @@ function createCounters(registry: Registry) {
     }),
     upstreamDurations: new Histogram({
       name: 'api_upstream_duration_seconds',
-      help: "Time until the head of an upstream's answer had come, or until it was clear that none would.",
+      help: "Time until the head of an upstream's answer arrived, or the request failed.",
       labelNames: ['area'],
       buckets,
       registers,

@@ -43,7 +43,7 @@ export function createWorkerMetrics(commit: string | undefined) {
     ),
     consumersRecreated: counter(
       'webhook_queue_consumers_recreated_total',
-      'Times that the consumers of the queue were recreated because jobs waited and none came.',
+      'Times that the consumers of the queue were recreated because jobs waited and none arrived.',
     ),
     eventsFannedOut: counter(
       'webhook_events_fanned_out_total',
@@ -110,7 +110,7 @@ export function registerStageGauges(
   );
   gauge(
     'webhook_body_bytes',
-    'Bytes of the event bodies in memory, once per event, and once more per lease for what TLS holds.',
+    'Bytes of the event bodies in memory: one copy per event, and one per lease in the buffers of TLS.',
     () => leaseLoader.bodyBytes,
   );
   gauge('webhook_outcomes_waiting', 'Outcomes not recorded yet.', () => outcomes.waiting);

@@ -27,7 +27,7 @@ export function boardPage(at: string, found: QueueJobs): string {
 <title>Queues</title>
 <link rel="stylesheet" href="board.css">
 <h1>Queues</h1>
-<p>${escaped(time(at))} UTC. Loaded again every five seconds. Nothing can be changed here.</p>
+<p>${escaped(time(at))} UTC. Reloads every five seconds. Nothing can be changed here.</p>
 ${queuesTable(found.queues)}
 ${jobsTable(found)}
 </html>

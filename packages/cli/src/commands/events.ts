@@ -35,7 +35,7 @@ function addReading(events: Command, open: Open): void {
   withPaging(events.command('list').description('list events, newest first'))
     .option('--type <types>', 'only these types: a comma-separated list, or repeat the option', listOf)
     .option('--subject', 'only about the consultation or batch that standard input names')
-    .option('--search <text>', 'only with this text in a string of their data; reads event by event')
+    .option('--search <text>', 'only if a string of the data contains this text; slow, because it reads every event')
     .option('--since <time>', 'created at or after this time; or how long ago, such as 2h', instant())
     .option('--until <time>', 'created before this time', instant())
     .addOption(new Option('--order <order>', 'newest or oldest first').choices(['desc', 'asc']).default('desc'))

@@ -64,7 +64,7 @@ interface ChangeOptions {
 }
 
 function addChanging(organizations: Command, open: Open): void {
-  const planOption = () => new Option('--plan <plan>', 'what it may do').choices(plans);
+  const planOption = () => new Option('--plan <plan>', 'its access to the API and its rate limit').choices(plans);
   organizations
     .command('create')
     .description('create an organization')

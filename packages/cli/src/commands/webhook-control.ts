@@ -24,7 +24,7 @@ export const withControls = (command: Command): Command =>
     .option('--max-in-flight <number>', 'attempts at a time, or none', numberOrNone(50))
     .option(
       '--auto-recover',
-      'once it was disabled as failing, test it hourly for a week, and enable it after a success',
+      'if it is disabled as failing, test it hourly for a week, and enable it after a success',
     )
     .option('--no-auto-recover', 'leave it disabled')
     .option('--headers <path>', 'a file with headers for a gateway, as JSON or one per line; - for standard input');
@@ -49,7 +49,7 @@ interface PauseOptions {
 export function addControl(webhooks: Command, open: (options: GlobalOptions) => Context): void {
   webhooks
     .command('pause')
-    .description('send nothing but tests for a while; deliveries wait and spend no attempt')
+    .description('send only tests for a while; deliveries wait and spend no attempt')
     .argument('<id>', 'whk_…')
     .option(
       '--until <time>',

@@ -111,7 +111,7 @@ interface UpdateOptions extends ControlOptions {
 }
 
 const eventsHelp =
-  'types to subscribe to, such as batch.failed, consultation.* or *; a comma list, or given several times';
+  'types to subscribe to, such as batch.failed, consultation.* or *; a comma-separated list, or repeat the option';
 
 function addChanging(webhooks: Command, open: Open): void {
   withControls(webhooks.command('create').description('register a URL and print its signing secret once'))

@@ -46,7 +46,7 @@ function noticesTo(printer: Printer): Notices {
       printer.note(`${what}: ${why.replace(/\.$/, '')}. Connecting again in ${(retryMs / 1_000).toFixed(1)} s.`);
     },
     onUnverified: ({ id }) =>
-      printer.note(`${id} was not forwarded: its signature is not of this session's secret.`, 'red'),
+      printer.note(`${id} was not forwarded: this session's secret did not make its signature.`, 'red'),
   };
 }
 

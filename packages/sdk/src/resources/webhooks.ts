@@ -45,7 +45,7 @@ export function createWebhooks({ get, list, post, patch, delete: remove }: Opera
     /** Creates a new secret, which only this answer shows. During the overlap, both secrets sign. */
     rotateSecret: (id: string, rotation: RotateSecret = {}, options?: PostOptions) =>
       post<WebhookWithSecret>(pathOf`/v1/webhooks/${id}/rotate-secret`, rotation, options),
-    /** Sends nothing but tests until `resume_at`, by default for 24 hours. Deliveries wait and spend no attempt. */
+    /** Sends only tests until `resume_at`, by default for 24 hours. Deliveries wait and spend no attempt. */
     pause: (id: string, pause: PauseWebhook = {}, options?: PostOptions) =>
       post<Webhook>(pathOf`/v1/webhooks/${id}/pause`, pause, options),
     /** Ends a pause. `rate_per_second` limits the deliveries that waited. */

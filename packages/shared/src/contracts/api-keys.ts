@@ -59,7 +59,7 @@ export const outsideAddressesShown = 20;
 const outsideAllowlistSchema = z
   .strictObject({
     count: z.int().describe('How many requests came from outside.'),
-    last_at: timestampSchema.nullable().describe('When the newest one came; null: none came.'),
+    last_at: timestampSchema.nullable().describe('When the newest one arrived; null: none has.'),
     addresses: z.array(z.string()).describe(`The newest ${outsideAddressesShown} addresses, the newest first.`),
   })
   .describe(
@@ -70,7 +70,7 @@ const keyShape = {
   id: publicIdSchema('key'),
   name: z.string().describe('A name for people.'),
   key_prefix: z.string().describe('The beginning of the key, by which its owner knows it.'),
-  scopes: z.array(scopeSchema).describe('What the key may do.'),
+  scopes: z.array(scopeSchema).describe('The permissions of the key.'),
   ip_allowlist: z
     .array(z.string())
     .nullable()
@@ -140,7 +140,7 @@ export const meSchema = z
       })
       .describe('The organization that owns the key.'),
     key: z.strictObject(keyShape).describe('The key of the request.'),
-    scopes: z.array(scopeSchema).describe('What the key may do; the same as `key.scopes`.'),
+    scopes: z.array(scopeSchema).describe('The permissions of the key; the same as `key.scopes`.'),
     rate_limit: rateLimitSchema.describe('How many requests the organization may make.'),
   })
   .meta({

@@ -61,7 +61,7 @@ const objectIdSchema = z.union(
 
 const auditActionSchema = z.enum(auditActions).meta({
   id: 'AuditAction',
-  description: 'What was done.',
+  description: 'The action.',
   examples: ['webhook.updated'],
 });
 
@@ -102,7 +102,7 @@ export const auditEntrySchema = z
       .describe(
         '`key_…` for a request to `/v1`, `ses_…` for one of a console session, `internal` for one to the internal listener, `webhook-worker` for a worker.',
       ),
-    action: auditActionSchema.describe('What was done, such as `webhook.updated`.'),
+    action: auditActionSchema.describe('The action, such as `webhook.updated`.'),
     object_type: z
       .enum(Object.keys(auditObjectPrefixes) as [AuditObjectType, ...AuditObjectType[]])
       .describe('The kind of the object that changed or was read.'),
@@ -124,7 +124,7 @@ export const auditEntrySchema = z
   .meta({
     id: 'AuditEntry',
     description:
-      'A change of an organization, a key, a webhook, a delivery or the sending of deliveries, an erasure, a replay that was canceled, or an operator who read an event: what, by whom, and when.',
+      'An action on an organization, a key, a webhook, a delivery, an erasure or a replay; a pause of all sending; or the reading of an event by an operator.',
     examples: [
       {
         id: exampleId('aud'),

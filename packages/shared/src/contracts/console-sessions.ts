@@ -58,7 +58,7 @@ const sessionShape = {
   organization_id: publicIdSchema('org'),
   link_expires_at: timestampSchema.describe('When the link stops working.'),
   expires_at: timestampSchema.describe('When the session ends.'),
-  scopes: z.array(consoleScopeSchema).describe('What the session may do.'),
+  scopes: z.array(consoleScopeSchema).describe('The permissions of the session.'),
   path: z.string().describe('The page that opens first.'),
   show_bodies: z.boolean().describe('Whether the session shows bodies of events and answers.'),
   label: z.string().nullable().describe('Who uses the session, for people.'),

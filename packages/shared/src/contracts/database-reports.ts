@@ -69,7 +69,7 @@ export const databaseStatementsSchema = z
         z.strictObject({
           application: z.string().describe('The application name of the connections.'),
           state: z.string().nullable().describe('Their state, such as `idle` or `active`.'),
-          count: z.int().describe('How many connections to this database have both.'),
+          count: z.int().describe('How many connections have this name and state.'),
         }),
       )
       .describe('The connections to this database.'),
@@ -93,7 +93,7 @@ export const databaseStatementsSchema = z
   })
   .meta({
     id: 'DatabaseStatements',
-    description: 'What our connections to the database do, and which statements took most time.',
+    description: 'The activity of our connections to the database, and our slowest statements.',
     examples: [
       {
         object: 'database_statements',
@@ -157,7 +157,7 @@ export const databaseSizesSchema = z
           leases: z.int().describe('How many leases ended without a recorded attempt.'),
         }),
       )
-      .describe('Deliveries that more than three leases have not sent: they may end their workers.'),
+      .describe('Deliveries that were leased more than three times and not sent: they may crash their workers.'),
     parked_events: z
       .array(
         z.strictObject({

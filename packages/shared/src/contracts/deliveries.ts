@@ -76,8 +76,8 @@ export const listDeliveriesQuerySchema = forwardPeriod(
       .string()
       .regex(/^[1-5](\d\d|xx)$/, 'must be a status like 503 or a class like 5xx')
       .optional()
-      .describe('Only those whose last answer had this status, as `503` or `5xx`. No index finds them: a search.'),
-    last_error: repeatable(attemptErrorSchema).describe('Only those with this `last_error`. A search, too.'),
+      .describe('Only deliveries whose last answer had this status, such as `503` or `5xx`. A search, because no index finds them.'),
+    last_error: repeatable(attemptErrorSchema).describe('Only deliveries with this `last_error`. Also a search.'),
     ...periodShape,
   }),
 );
@@ -106,7 +106,7 @@ const deliveryFields = z.strictObject({
   last_duration_ms: z.number().int().nullable().describe('How long the last attempt took, in milliseconds.'),
   test: z
     .boolean()
-    .describe('Whether its event is a test: a probe or one attempt, without an effect on the health of the webhook.'),
+    .describe('Whether its event is a test, which does not affect the health of the webhook.'),
   created_at: timestampSchema.describe('When the delivery was created.'),
   completed_at: timestampSchema.nullable().describe('When it succeeded, failed or was canceled.'),
 });

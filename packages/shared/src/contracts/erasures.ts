@@ -24,7 +24,7 @@ export const createErasureSchema = z
       .min(1)
       .max(maxErasedIds)
       .optional()
-      .describe('Erases these events. Ids of no event of the organization are ignored.'),
+      .describe('Erases these events. Ids of other events are ignored.'),
     before: instantSchema.optional().describe('Erases the events that were accepted before this time.'),
     all: z.literal(true).optional().describe('Erases every event.'),
     reason: textSchema
@@ -52,7 +52,7 @@ export const createErasureSchema = z
   })
   .meta({
     id: 'CreateErasure',
-    description: 'What to erase: exactly one of `subject`, `event_ids`, `before` and `all`.',
+    description: 'A selection of events: exactly one of `subject`, `event_ids`, `before` and `all`.',
     examples: [
       { organization_id: exampleId('org'), subject: 'con_8f14e45f', reason: 'TICKET-4711' },
       { organization_id: exampleId('org'), all: true, confirm: exampleId('org'), dry_run: true },
@@ -102,11 +102,11 @@ export const erasureSchema = z
             'SHA-256 of `organization_id`, `:` and the subject; the distinct event ids, sorted and joined by `,`; the time in RFC 3339, UTC, with milliseconds; or `all`.',
           ),
       })
-      .describe('What was selected, without the value.'),
+      .describe('The selection, without its value.'),
     reason: z.string().nullable().describe('Why, as the caller said; null if the caller did not say.'),
     requested_at: timestampSchema.describe('When it was requested. It covers events that were accepted before.'),
     completed_at: timestampSchema.nullable().describe('When it was completed; null while it runs.'),
-    counts: erasureCountsSchema.describe('What was erased so far.'),
+    counts: erasureCountsSchema.describe('The numbers of erased things so far.'),
   })
   .meta({
     id: 'Erasure',
@@ -156,7 +156,7 @@ export const erasureRecordSchema = z
         before: timestampSchema.nullable().describe('The selected time; null unless a time was selected.'),
       })
       .nullable()
-      .describe('What was selected; null unless this is an erasure.'),
+      .describe('The selection; null unless this is an erasure.'),
     reason: z.string().nullable().describe('Why, as the caller said; null if the caller did not say.'),
   })
   .meta({

@@ -66,8 +66,8 @@ export const errorDetailSchema = z
   .strictObject({
     location: z.enum(['body', 'query', 'path', 'header']).describe('The part of the request.'),
     path: z.string().describe('The field, parameter or header; empty for the whole.'),
-    code: z.string().describe('What is wrong, for programs: `required`, `too_big`, `unknown_field`, …'),
-    message: z.string().describe('What is wrong, for people. Read it after the path.'),
+    code: z.string().describe('The cause, for programs: `required`, `too_big`, `unknown_field`, …'),
+    message: z.string().describe('The cause, for people. Read it after the path.'),
   })
   .meta({
     id: 'ErrorDetail',
@@ -84,7 +84,7 @@ const errorTypeSchema = z.enum(errorTypes).meta({
 
 const errorCodeSchema = z.enum(Object.keys(errorCatalogue) as [ErrorCode, ...ErrorCode[]]).meta({
   id: 'ErrorCode',
-  description: 'What went wrong, for programs.',
+  description: 'The cause of an error, for programs.',
   examples: ['validation_failed'],
 });
 
@@ -94,7 +94,7 @@ export const errorBodySchema = z
       .strictObject({
         type: errorTypeSchema.describe('The kind of error.'),
         code: errorCodeSchema.describe('The code of the error, for programs.'),
-        message: z.string().describe('What went wrong, for people. Its wording may change.'),
+        message: z.string().describe('The cause, for people. Its wording may change.'),
         request_id: z.string().describe('`X-Request-Id` of the answer. Name it when you ask for help.'),
         param: z.string().optional().describe('For an invalid request: the first field that is wrong.'),
         details: z.array(errorDetailSchema).optional().describe('For an invalid request: everything that is wrong.'),

@@ -29,7 +29,7 @@ export const listEventsQuerySchema = forwardPeriod(
       .regex(/^.{2,200}$/su, 'must be 2 to 200 characters')
       .optional()
       .describe(
-        'Only events with this text in a string of their `data`, exactly and case-sensitive. No index finds it: a search.',
+        'Only events with this text in a string of their `data`, exactly and case-sensitive. A search, because no index finds it.',
       ),
   }),
 );

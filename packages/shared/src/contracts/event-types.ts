@@ -13,12 +13,12 @@ const identifier = z
 export const subjectFilterSchema = identifier
   .refine(isStorableText, 'must not contain NUL or lone surrogates')
   .optional()
-  .describe('Only what is about this: the `consultation_id` or the `batch_id` of an event, exactly.');
+  .describe('Only with this subject: the `consultation_id` or the `batch_id` of the event, exactly.');
 
 export const subjectSchema = z
   .string()
   .nullable()
-  .describe('What the event is about: its `consultation_id` or its `batch_id`. Null in tests.');
+  .describe('The subject of the event: its `consultation_id` or its `batch_id`. Null in tests.');
 
 const consultationData = z.looseObject({ consultation_id: identifier.describe('Id of the consultation.') });
 const batchData = z.looseObject({ batch_id: identifier.describe('Id of the batch.') });
@@ -166,7 +166,7 @@ export const eventTypes = {
     operational: true,
     data: z.looseObject({
       ...webhookFields,
-      cause: z.enum(['succeeded', 'enabled', 'probe']).describe('What ended the failure.'),
+      cause: z.enum(['succeeded', 'enabled', 'probe']).describe('Why the webhook has recovered.'),
       recovered_at: timestampSchema.describe('When it recovered.'),
       skipped: z
         .int()

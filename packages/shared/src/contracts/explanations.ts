@@ -39,7 +39,7 @@ const explainedWebhookExample = {
 const explainedWebhookSchema = z
   .strictObject({
     webhook_id: publicIdSchema('whk'),
-    outcome: explanationOutcomeSchema.describe('What became of the event at this webhook.'),
+    outcome: explanationOutcomeSchema.describe('The status of the delivery, or `skipped`.'),
     reason: z
       .string()
       .nullable()

@@ -72,7 +72,7 @@ export function searchableListSchema<Item extends z.ZodType>(item: Item) {
       .nullable()
       .optional()
       .describe(
-        "Only in the answer to a search: it compared all items down to this one's `created_at` (up to it with `order=asc`); null when it compared the whole list, or nothing in its time (`has_more` tells which). A search takes a second at most. It goes on with `next_cursor`, also if this page is empty.",
+        "Only in answers to a search, which takes at most a second. The search compared all items down to this `created_at`, or up to it with `order=asc`. Null: it compared the whole list or, if `has_more` is true, nothing. Continue with `next_cursor`, also after an empty page.",
       ),
   });
   return searched.meta({ id: `${id}List`, description: 'A page of a list.', examples: [example] });

@@ -26,7 +26,7 @@ export const replayRequestSchema = forwardPeriod(
       .max(replayableSchema.options.length)
       .default(['failed', 'canceled'])
       .describe(
-        'Which deliveries are sent again. `skipped`: events since the webhook was created that match it now and have no delivery to it. `pending`: deliveries that wait for their schedule are due now, with the attempts that they have left.',
+        'Which deliveries are sent again. `skipped`: events since the webhook was created that match it now and have no delivery to it. `pending`: waiting deliveries become due now, and keep their remaining attempts.',
       ),
     event_type: someOf(eventTypeSchema).optional().describe('Only events of these types.'),
     error: someOf(attemptErrorSchema)
@@ -123,7 +123,7 @@ export const replayPreviewSchema = z
   })
   .meta({
     id: 'ReplayPreview',
-    description: 'What a replay would send: the answer to a dry run.',
+    description: 'The answer to a dry run: the deliveries that a replay would send.',
     examples: [
       {
         object: 'replay_preview',

@@ -84,8 +84,8 @@ export const signatureCheckSchema = z
           header: z.enum(signatureHeaders).describe('The signature that was checked.'),
           cause: z
             .enum(causes)
-            .meta({ id: 'SignatureCause', description: 'What is wrong with a signature, or `ok`.', examples: ['ok'] })
-            .describe('What is wrong with it, or `ok`.'),
+            .meta({ id: 'SignatureCause', description: 'Why a signature is wrong, or `ok`.', examples: ['ok'] })
+            .describe('Why it is wrong, or `ok`.'),
           message: z.string().describe('The cause as a sentence.'),
           webhook_id: publicIdSchema('whk')
             .optional()

@@ -116,7 +116,7 @@ export const statsSchema = z
         kept_months: z.int().describe('Months past retention that are kept because something in them is pending.'),
       })
       .nullable()
-      .describe('What retention has removed.'),
+      .describe('The progress of retention.'),
     delivery_policy: z
       .strictObject({
         workers: z.int().describe('Workers that have reported their settings within the last three minutes.'),

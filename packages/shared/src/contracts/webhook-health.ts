@@ -19,10 +19,10 @@ export type HealthState = (typeof healthStates)[number];
 const causeSchema = z.strictObject({
   error: attemptErrorSchema.describe('Why the attempts failed.'),
   status_code: z.number().int().nullable().describe('The status of the answers; null if there was none.'),
-  count: z.number().int().describe('How many attempts failed so.'),
+  count: z.number().int().describe('How many attempts failed with this error and status.'),
   last_at: timestampSchema.describe('When the newest of them began.'),
   delivery_id: publicIdSchema('dlv').describe('The delivery of the newest of them.'),
-  hint: z.string().describe('What to do about it.'),
+  hint: z.string().describe('The remedy, as a sentence.'),
 });
 
 const time = (description: string) => timestampSchema.nullable().describe(description);
@@ -30,7 +30,7 @@ const time = (description: string) => timestampSchema.nullable().describe(descri
 const summaryFields = z.strictObject({
   object: z.literal('webhook_health'),
   webhook_id: publicIdSchema('whk'),
-  state: healthStateSchema.describe('How the webhook does.'),
+  state: healthStateSchema.describe('Whether the webhook works.'),
   since: time('When the webhook was disabled or began to fail; null in every other state.'),
   last_success_at: time('When the newest attempt that succeeded began; null if there is none.'),
   last_failure_at: time('When the newest attempt that failed began; null if there is none.'),
@@ -42,7 +42,7 @@ const summaryFields = z.strictObject({
     .strictObject({
       state: z
         .enum(['closed', 'open', 'half_open'])
-        .describe('`open`: failures paused the deliveries. `half_open`: one delivery at a time tests the endpoint.'),
+        .describe('`open`: deliveries wait after failures. `half_open`: one delivery at a time tests the endpoint.'),
       next_attempt_at: time('When the next delivery is tried; null unless the circuit is open.'),
     })
     .describe('The circuit breaker of the webhook.'),

@@ -32,9 +32,9 @@ export const ledgerGauges = {
   },
   keptMonths: {
     name: 'ledger_retention_kept_months',
-    help: 'Months past RETENTION_HISTORY that something pending keeps.',
+    help: 'Months past RETENTION_HISTORY that are kept because something in them is pending.',
   },
-  retentionAgeSeconds: { name: 'ledger_retention_age_seconds', help: 'Time since retention came to its end.' },
+  retentionAgeSeconds: { name: 'ledger_retention_age_seconds', help: 'Time since retention last completed.' },
   erasureOldestSeconds: { name: 'ledger_erasure_oldest_seconds', help: 'Age of the oldest erasure that still runs.' },
   erasureExportAgeSeconds: {
     name: 'ledger_erasure_export_age_seconds',

@@ -11,7 +11,7 @@ try {
   process.stdout.write(applied.length > 0 ? `Applied ${applied.join(', ')}.\n` : 'Nothing to do: up to date.\n');
 } catch (error) {
   process.stderr.write(
-    `The migration failed, and left nothing behind: ${error instanceof Error ? error.message : String(error)}\n`,
+    `The migration failed, and changed nothing: ${error instanceof Error ? error.message : String(error)}\n`,
   );
   process.exitCode = 1;
 }

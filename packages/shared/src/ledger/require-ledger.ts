@@ -31,6 +31,6 @@ export async function refuseRestore(db: Database): Promise<void> {
     .executeTakeFirstOrThrow();
   if (since === null) return;
   throw new Error(
-    'The ledger was restored, and its erasures are not repeated yet. Run: enterprise-api ops erasures apply FILE',
+    'The ledger was restored, and its erasures have not been repeated. Run: enterprise-api ops erasures apply FILE',
   );
 }

@@ -161,12 +161,12 @@ function createCounters(registry: Registry) {
   const registers = [registry];
   const exported = new Counter({
     name: 'trace_spans_exported_total',
-    help: 'Spans that the collector has taken.',
+    help: 'Spans that the collector has accepted.',
     registers,
   });
   const dropped = new Counter({
     name: 'trace_spans_dropped_total',
-    help: 'Spans that were not sent (queue_full), or that the collector has not taken (not_exported).',
+    help: 'Spans that were not sent (queue_full), or that the collector did not accept (not_exported).',
     labelNames: ['reason'],
     registers,
   });

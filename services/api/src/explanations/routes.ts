@@ -9,9 +9,9 @@ export function explanationRoutes(explanations: Explanations): Route<Principal>[
       endpoint: 'GET /v1/events/{event_id}/explain',
       operationId: 'explainEvent',
       tag: 'Events',
-      summary: 'Explain who got an event',
+      summary: 'Explain which webhooks got an event',
       description:
-        'Says for each webhook what became of the event, and why. Webhooks are judged as they were when the event was fanned out.',
+        'Says for each webhook whether it got the event, and why. The configuration at the time of the fan-out counts.',
       scope: 'webhooks:read',
       ids: { event_id: 'evt' },
       query: explainEventQuerySchema,
@@ -22,7 +22,7 @@ export function explanationRoutes(explanations: Explanations): Route<Principal>[
       endpoint: 'POST /v1/webhooks/explain',
       operationId: 'explainEventType',
       tag: 'Webhooks',
-      summary: 'Explain who would get an event',
+      summary: 'Explain which webhooks would get an event',
       description:
         'Says for each webhook whether an event of this type would get a delivery if it happened now, and why not. Creates nothing. Both times and `event_id` are null.',
       errors: ['not_found'],

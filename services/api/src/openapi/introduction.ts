@@ -6,11 +6,11 @@ HEAD is answered like GET, without a body. A path with a trailing slash is anoth
 query parameters are refused (400). Answers may get further fields: ignore those that you do not know.
 
 **Errors** have one shape, \`Error\`. Their \`code\` is for programs, their \`message\` for people. \`request_id\` is
-\`X-Request-Id\` of the answer: name it when you ask for help. What is not HTTP is refused before a path is known, with 400
-or 431 \`malformed_request\` or 408 \`request_timeout\`.
+\`X-Request-Id\` of the answer: name it when you ask for help. Requests that are not valid HTTP get 400 or 431
+\`malformed_request\`, or 408 \`request_timeout\`, whatever their path.
 
-**Lists** have \`data\`, \`has_more\` and \`next_cursor\`, the newest first unless \`order=asc\` is offered and asked for. To
-read on, send \`next_cursor\` as \`cursor\`, with the same filters.`;
+**Lists** have \`data\`, \`has_more\` and \`next_cursor\`, the newest first unless you ask for \`order=asc\` where it is
+offered. For the next page, send \`next_cursor\` as \`cursor\`, with the same filters.`;
 
 export const introductions: Readonly<Record<Listener, { summary: string; description: string }>> = {
   public: {
@@ -21,7 +21,7 @@ this order: the key (401), its addresses, the plan (403), the rate limit (429), 
 (415, 413, 400), the object (404), its state (409, 412, 422).
 ${conventions}
 
-**Repeating**: a POST with an \`Idempotency-Key\` has its effect once; sent again within 24 hours, it gets the stored answer.
+**Repeating**: a POST with an \`Idempotency-Key\` takes effect once; if you repeat it within 24 hours, you get the stored answer.
 After a 503, or without an answer, the outcome is unknown: repeat the request with the same key.
 After 429 and 503, wait first for as long as \`Retry-After\` says.
 

@@ -129,7 +129,7 @@ function authorizeOperation(method: string, errors: ErrorResponses): JsonObject 
       headerParameter('X-Forwarded-Uri', 'Its path and query.', '/v1/me'),
       headerParameter(
         'X-Forwarded-For',
-        "The client's address, as API_TRUSTED_PROXIES lets it be known.",
+        "The client's address. The API believes it only from API_TRUSTED_PROXIES.",
         '203.0.113.7',
       ),
       headerParameter('X-Original-Method', "nginx's name for `X-Forwarded-Method`.", 'GET'),
@@ -163,5 +163,5 @@ const identityHeaders: JsonObject = {
   'X-Api-Key-Id': text,
   'X-Api-Key-Scopes': text,
   'X-Identity-Token': { ...text, description: 'A JWT that verifies the others, when signing keys are configured.' },
-  traceparent: { ...text, description: 'The trace that the request belongs to, where spans are recorded.' },
+  traceparent: { ...text, description: 'The trace of the request, if spans are recorded.' },
 };

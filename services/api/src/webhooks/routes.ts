@@ -89,7 +89,7 @@ export function webhookRoutes(webhooks: WebhookService): Route<Principal>[] {
       tag: 'Webhooks',
       summary: 'Pause a webhook',
       description:
-        'Within a second no delivery but tests is sent. Attempts under way end. Deliveries of new events wait, and none spends an attempt. A second pause keeps `since`. Disabling the webhook ends the pause.',
+        'Within a second the service sends only tests. Running attempts end. Deliveries wait and spend no attempt. A second pause keeps `since`. Disabling the webhook ends the pause.',
       errors: ['conflict'],
       etag: true,
       scope: 'webhooks:write',

@@ -20,7 +20,7 @@ export function registerQueueGauges(
   });
   const problems = {
     name: 'webhook_queue_redis_problems',
-    help: "What the check of the queue's Redis finds: it may evict jobs, forgets them in a restart, or does not answer.",
+    help: "Problems of the queue's Redis: it may evict jobs, forgets them in a restart, or does not answer.",
   };
   const inspect = async () => {
     const { problem, warnings } = await inspectQueue(backend);

@@ -8,7 +8,7 @@ const introduction = `
 An area is a part of the service with its own paths and scopes. We check the key, the scope and the limits of each request; then the service that owns the area answers. Its owner documents its requests and
 answers. If an area is not connected, we answer 404.
 
-[Errors](/docs/errors) of the API have one shape; errors of the owner pass through unchanged. Bodies have at most <!--areaBody-->4 MiB<!---->, and streams stay streams. We pass \`Idempotency-Key\` on: the owner decides
+[Errors](/docs/errors) of the API have one shape; errors of the owner pass through unchanged. A body may have <!--areaBody-->4 MiB<!---->. We pass streams on piece by piece. We also pass \`Idempotency-Key\` on: the owner decides
 whether it honours the key.
 `;
 
@@ -16,7 +16,7 @@ export function areasPage(fillIn: (text: string) => string): Page {
   return {
     path: '/docs/areas',
     title: 'Areas and scopes',
-    description: 'Which paths there are beyond webhooks, and which scope each method needs.',
+    description: 'The paths of other services, and the scope that each method needs.',
     main: html`${renderMarkdown(fillIn(introduction))}
 <h2 id="areas"><a href="#areas">Areas</a></h2>
 ${areaNames.map(areaSection)}
