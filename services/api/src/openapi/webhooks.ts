@@ -45,7 +45,7 @@ function deliveryOf(type: EventType, schemas: Schemas): JsonObject {
       content: { 'application/json': { schema: schemas.of(bodyOf[type], 'output'), example: eventBodyExample(type) } },
     },
     responses: {
-      '2XX': { description: 'Delivered. We store the first 4 KiB of the answer's body, which has no effect.' },
+      '2XX': { description: 'Delivered. We store the first 4 KiB of the body, which has no effect.' },
       410: { description: 'The endpoint is gone: the webhook is disabled.' },
       default: { description: 'Sent again by the retry schedule, or when `Retry-After` says.' },
     },
