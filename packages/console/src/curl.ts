@@ -1,4 +1,4 @@
-/** What a delivery sends. */
+/** The request of a delivery. */
 export interface SentRequest {
   url: string;
   headers: Record<string, string>;
@@ -45,5 +45,5 @@ function endFor(body: string): string {
 
 const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
 
-/** One word of a command line. The address of a page, which a stranger may have made up, gives such words. */
+/** One word of a command line. It may come from the page's address, which a stranger may have chosen. */
 export const shellWord = (text: string) => (/^[\w.,:*-]+$/.test(text) ? text : quoted(text));

@@ -78,10 +78,10 @@ export const percent = (part: number, of: number) =>
 /** `1 webhook`, `2 webhooks`. */
 export const plural = (value: number, one: string, many = `${one}s`) => `${count(value)} ${value === 1 ? one : many}`;
 
-// Control characters, and those that turn the direction of a text or cannot be seen.
+// Control characters, and characters that are invisible or change the direction of text.
 const deceptive = /(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
-/** Text of others, with every character that could deceive a reader written out. */
+/** Untrusted text, with the code points of deceptive characters. */
 export const visible = (text: string) =>
   text.replace(
     deceptive,

@@ -29,7 +29,7 @@ export function navigate(address: string, state?: unknown): void {
   place.set(readPlace());
 }
 
-/** Changes parameters of the address; undefined removes one, and with it the place within a list. */
+/** Changes parameters of the address; undefined removes one. Always returns to the first page of a list. */
 export function setQuery(changes: Record<string, string | readonly string[] | undefined>, state?: unknown): void {
   const { path, query } = place.get();
   const next = new URLSearchParams(query);

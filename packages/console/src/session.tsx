@@ -21,5 +21,5 @@ export function useReadOnly(scope: string): string | undefined {
     : m.states.notAllowed(scope);
 }
 
-/** True where the server shows neither data nor answers. */
+/** True if the server shows this session neither data nor answers. */
 export const useHidesBodies = () => !useSession().show_bodies;

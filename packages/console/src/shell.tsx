@@ -28,7 +28,7 @@ interface ShellProps {
   children: ComponentChildren;
 }
 
-/** What surrounds every page: navigation, who is here, and banners. */
+/** The frame of every page: navigation, the name of the session, and banners. */
 export function Shell({ configuration, session, reload, children }: ShellProps) {
   const ended = useStore(sessionEnded);
   const [open, setOpen] = useState(false);
@@ -114,7 +114,7 @@ function WhoAmI({ session }: { session: Session }) {
   );
 }
 
-/** The session is over. What the page shows stays, with what was typed. */
+/** Says that the session is over. The page keeps its content and typed text. */
 export function Ended({ configuration, reload }: { configuration: Configuration; reload?: () => void }) {
   const { path, query } = usePlace();
   const search = query.toString();

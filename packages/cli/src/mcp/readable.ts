@@ -6,7 +6,7 @@ const invisible = /(?![\n\t])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 const secrets = /(whsec_|nwk_)[\w+/=]{20,}/g;
 const urlQueries = /(\bhttps?:\/\/[^\s?#"'<>]*)\?[^\s"'<>]*/gi;
 
-/** Copies an answer of the API without what an agent must not read, and without invisible characters. */
+/** Copies an answer of the API without the fields that an agent must not read, and without invisible characters. */
 export function readable(value: unknown, showBodies: boolean, parent = ''): unknown {
   if (typeof value === 'string') return textOf(value, showBodies);
   if (Array.isArray(value)) return value.map((each) => readable(each, showBodies, '[]'));

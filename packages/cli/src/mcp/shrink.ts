@@ -29,7 +29,7 @@ function shrinkList(list: readonly unknown[], maxBytes: number, place: string, c
   return kept;
 }
 
-/** Shares the room among the fields: those that need less leave their rest to the larger ones. */
+/** Divides the space among the fields. Small fields leave their unused space to larger ones. */
 function shrinkObject(object: object, maxBytes: number, place: string, cut: string[]): object {
   const fields = Object.entries(object).map(([name, value]) => ({ name, value, size: sizeOf({ [name]: value }) }));
   const kept = new Map<string, unknown>();

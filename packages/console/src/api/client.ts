@@ -2,7 +2,7 @@ import { parseExact } from '../format.ts';
 import { createStore } from '../store.ts';
 import type { ErrorBody } from './types.ts';
 
-/** An answer that is no success, or none at all. */
+/** A refused request, or one without an answer. */
 export class Problem extends Error {
   readonly status: number;
   readonly code: string;

@@ -54,7 +54,7 @@ export function useQuery<T>(path: string | undefined, everyMs?: number): Query<T
   };
 }
 
-/** Calls the function after each time in which the page was visible. */
+/** Calls the function once the time has passed and the page is visible. */
 function useEvery(everyMs: number | undefined, act: () => void, wait = false): void {
   useEffect(() => {
     if (everyMs === undefined || wait) return;
@@ -76,7 +76,7 @@ export interface Action<Args extends unknown[]> {
   problem: Problem | undefined;
 }
 
-/** Runs one thing at a time that a person asked for, and keeps its problem. */
+/** Runs one action at a time, and keeps its problem. */
 export function useAction<Args extends unknown[]>(act: (...args: Args) => Promise<void>): Action<Args> {
   const [state, setState] = useState<{ busy: boolean; problem?: Problem }>({ busy: false });
   const latest = useRef(act);
@@ -93,5 +93,5 @@ export function useAction<Args extends unknown[]>(act: (...args: Args) => Promis
   return { run, busy: state.busy, problem: state.problem };
 }
 
-/** An answer that breaks off is none. */
+/** An incomplete answer counts as no answer. */
 const problemOf = (error: unknown) => (error instanceof Problem ? error : new Problem(0, {}, undefined));

@@ -27,7 +27,7 @@ export interface List<Item> {
   next_cursor: string | null;
 }
 
-/** A page of a bounded scan says how far it looked. */
+/** A page of a search says how far the search looked. */
 export type ScannedList<Item> = List<Item> & { searched_until?: string | null };
 
 export interface Session {

@@ -112,7 +112,7 @@ function Summary({ delivery, url }: { delivery: DeliveryDetail; url: string | un
   );
 }
 
-/** Every attempt: when, how long each part took, and what came back. */
+/** Every attempt: its time, the duration of each part, and the answer. */
 function Timeline({ delivery }: { delivery: DeliveryDetail }) {
   return (
     <Panel title={m.deliveries.timeline}>
@@ -150,7 +150,7 @@ function Timeline({ delivery }: { delivery: DeliveryDetail }) {
   );
 }
 
-/** The parts of an attempt as lengths; their numbers stand beside. */
+/** The durations of an attempt's parts as bars, next to their numbers. */
 function Phases({ attempt: { timings, duration_ms } }: { attempt: Attempt }) {
   const parts = Object.entries(timings).filter((part): part is [string, number] => part[1] !== null);
   const whole = Math.max(1, duration_ms);

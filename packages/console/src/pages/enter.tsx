@@ -6,11 +6,11 @@ import { m } from '../messages.ts';
 import { navigate } from '../router.ts';
 import { ProblemNotice } from '../ui/page.tsx';
 
-/** The token of the address. It leaves the address at once, and is in no storage. */
+/** The token of the address. The page removes it from the address at once, and never stores it. */
 const token = location.pathname === '/console/enter' ? location.hash.slice(1) : '';
 if (token !== '') history.replaceState(null, '', location.pathname);
 
-/** Enters after a click: a scanner that only opens links uses nothing up. */
+/** Enters after a click, so that a scanner that only opens links does not use the link up. */
 export function Enter({ configuration }: { configuration: Configuration }) {
   const [used, setUsed] = useState(token === '');
   useEffect(() => {

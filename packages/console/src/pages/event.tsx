@@ -61,7 +61,7 @@ function WhyNoData({ event: { erased_at, created_at } }: { event: Event }) {
   return isPast ? m.events.retention : m.events.unavailable;
 }
 
-/** What became of the event at every webhook, and why. */
+/** The result of the event at every webhook, and why. */
 function Explained({ id }: { id: string }) {
   const path = `/v1/events/${id}/explain`;
   const explanation = useQuery<Explanation>(path, 10_000);

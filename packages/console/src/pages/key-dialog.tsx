@@ -23,7 +23,7 @@ interface KeyDialogProps {
   close: () => void;
 }
 
-/** What a person says about a key. It may do at most what the session may do. */
+/** The fields of a key. It gets no scope that the session lacks. */
 export function KeyDialog({ title, text, action, of, save, close }: KeyDialogProps) {
   const { scopes } = useSession();
   const offered = scopes.filter((scope) => !scope.startsWith('keys:'));

@@ -148,7 +148,7 @@ function Expiry({ at }: { at: string | null }) {
   );
 }
 
-/** Creates a key, alone or in place of another one, and shows it once. */
+/** Creates a key, which may replace another one, and shows it once. */
 function NewKey({ title, old, close }: { title: string; old?: ApiKey; close: () => void }) {
   const call = useCall();
   const [created, setCreated] = useState<ApiKey>();

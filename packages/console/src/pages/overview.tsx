@@ -112,7 +112,7 @@ function Failing({ id, webhook }: { id: string; webhook: Webhook | undefined }) 
   );
 }
 
-/** Three steps, each ticked by what the server knows. */
+/** Three steps. The server's data says which are done. */
 function FirstRun({ first }: { first: string | undefined }) {
   const tests = useQuery<List<Delivery>>('/v1/webhooks/deliveries?event_type=webhook.test&limit=20', 5000);
   const isTested = tests.data !== undefined && tests.data.data.length > 0;

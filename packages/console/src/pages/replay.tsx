@@ -14,7 +14,7 @@ import { State, When } from '../ui/text.tsx';
 
 const names = ['since', 'until', 'status', 'event_type', 'error', 'status_code', 'rate_per_second'];
 
-/** Sends deliveries again: a filter, a preview, and then how far it is. */
+/** Sends deliveries again: a filter, a preview, and then the progress. */
 export function ReplayPage({ id }: { id: string }) {
   const { query } = usePlace();
   const readOnly = useReadOnly('webhooks:write');

@@ -24,7 +24,7 @@ expected := hex.EncodeToString(mac.Sum(nil))
 signed := hmac.Equal([]byte(expected), []byte(r.Header.Get("X-Service-Signature")))`,
 } as const;
 
-/** How a receiver verifies a signature, to copy. */
+/** Code to copy into a receiver, which verifies a signature. */
 export function Snippets() {
   const [language, setLanguage] = useState<keyof typeof snippets>('Node.js');
   return (

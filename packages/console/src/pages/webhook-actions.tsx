@@ -16,7 +16,7 @@ interface ActionsProps {
   changed: () => void;
 }
 
-/** What changes a webhook as a whole. Everything that could lose something asks first. */
+/** Actions on a whole webhook. Each one that could lose something asks first. */
 export function WebhookActions({ webhook, changed }: ActionsProps) {
   const call = useCall();
   const path = `/v1/webhooks/${webhook.id}`;

@@ -4,7 +4,7 @@ import { Choices, Field, textOf, textsOf } from '../ui/form.tsx';
 
 const wildcards = ['consultation.*', 'batch.*', '*'];
 
-/** What a person says about a webhook. */
+/** The fields of a webhook. */
 export function WebhookFields({ types, webhook }: { types: readonly EventTypeEntry[]; webhook?: Webhook }) {
   const names = types.map(({ type }) => type).filter((type) => type !== 'webhook.test');
   return (

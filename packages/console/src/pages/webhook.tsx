@@ -205,7 +205,7 @@ function History({ id }: { id: string }) {
   );
 }
 
-/** What changed, with the values before and after, as far as they are no secret. */
+/** The changed fields, with their values unless these are secret. */
 const changesOf = ({ action, changed_fields, changes }: AuditEntry) =>
   changed_fields
     .map((field) => {

@@ -12,7 +12,7 @@ type Cause = WebhookHealth['causes'][number];
 export const errorName = (error: string | null, status: number | null) =>
   [error && (m.errors[error] ?? visible(error)), status].filter((part) => part !== null && part !== '').join(' ');
 
-/** Why attempts failed, each cause with what to do, its newest delivery, and the way to send all of it again. */
+/** The causes of failed attempts, each with its remedy, its newest delivery, and a link to send all again. */
 export function Causes({ webhookId, causes }: { webhookId: string; causes: readonly Cause[] }) {
   const readOnly = useReadOnly('webhooks:write');
   return (

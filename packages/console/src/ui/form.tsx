@@ -170,7 +170,7 @@ export function Dialog({ title, onClose, children }: DialogProps) {
 interface ConfirmProps {
   title: string;
   text: string;
-  /** The button that does it. */
+  /** The button that confirms. */
   action: string;
   problem: Problem | undefined;
   busy: boolean;

@@ -66,7 +66,9 @@ export function listPath(path: string, query: URLSearchParams, names: readonly s
   return `${path}?${search}`;
 }
 
-/** Next and Previous. The entry of the history remembers the pages before; a link from a colleague leads to the first. */
+/**
+ * Next and Previous. The browser's history remembers earlier pages; after a shared link, Previous leads to the first.
+ */
 export function Pager({ next }: { next: string | null }) {
   const { query } = usePlace();
   const before: (string | undefined)[] = history.state?.before ?? [];

@@ -10,7 +10,7 @@ let shownPath: string | undefined;
 
 interface PageProps {
   title: string;
-  /** The name in the title of the window, where the heading is longer. */
+  /** The title of the window, if the heading is longer. */
   name?: string;
   above?: { href: string; name: string };
   actions?: ComponentChildren;
@@ -94,7 +94,7 @@ interface LoadProps<T> {
   children: (data: T) => ComponentChildren;
 }
 
-/** Shows what was read; until then that it is read, or why it could not be. */
+/** Shows the data, or that it is loading, or why it could not be loaded. */
 export function Load<T>({ query, children }: LoadProps<T>) {
   const { data, problem, loading, reload } = query;
   return (
@@ -111,7 +111,7 @@ export function Load<T>({ query, children }: LoadProps<T>) {
   );
 }
 
-/** What went wrong, with the id to name when asking for help. */
+/** The problem, with the request id to name when asking for help. */
 export function ProblemNotice({ problem, retry }: { problem: Problem; retry?: (() => void) | undefined }) {
   if (problem.code === 'not_found')
     return (
@@ -154,7 +154,7 @@ function explain({ status, code, requiredScope, message }: Problem): string {
   return requiredScope ? m.states.forbidden(requiredScope) : message;
 }
 
-/** Counts down to the time that a refusal named, then acts; a further refusal counts down anew. */
+/** Counts down to the time that a refusal named, then acts. Another refusal restarts the countdown. */
 function Countdown({ problem, done }: { problem: Problem; done: () => void }) {
   const until = useMemo(() => Date.now() + (problem.retryAfter ?? 5) * 1000, [problem]);
   const left = Math.max(0, Math.ceil((until - useNow()) / 1000));

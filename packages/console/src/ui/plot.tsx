@@ -107,7 +107,7 @@ async function loadLibrary(): Promise<typeof uPlot> {
   }
 }
 
-/** Bars stand on each other: the last one drawn is the lowest. */
+/** Bars are stacked: the last one drawn is the lowest. */
 function stacked({ kind, series }: PlotProps): (readonly (number | null)[])[] {
   if (kind === 'lines') return series.map(({ values }) => values);
   return series.map((_, from) =>
@@ -158,7 +158,7 @@ function optionsOf(props: PlotProps, element: HTMLElement, library: typeof uPlot
   };
 }
 
-/** The hour; at midnight, and where ticks are days apart, the day. */
+/** The hour, or at midnight the day. If ticks are days apart, always the day. */
 function tickName(tick: number, ticks: readonly number[], utc: boolean): string {
   const zone = utc ? { timeZone: 'UTC' } : {};
   const at = new Date(tick * 1000);

@@ -4,7 +4,7 @@ import { m } from '../messages.ts';
 export interface Column<Row> {
   name: string;
   cell: (row: Row) => ComponentChildren;
-  /** Numbers stand at the right. */
+  /** Aligns numbers on the right. */
   number?: boolean;
 }
 

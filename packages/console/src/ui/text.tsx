@@ -3,7 +3,7 @@ import { fromNow, inUtc, timeParts, visible } from '../format.ts';
 import { m } from '../messages.ts';
 import { useStore } from '../store.ts';
 
-/** Text of others: isolated from the direction of the page, and without characters that deceive. */
+/** Untrusted text: isolated from the direction of the page, and without deceptive characters. */
 export const Text = ({ of }: { of: string }) => <bdi>{visible(of)}</bdi>;
 
 /** A time with its offset; how long ago it was shows on hover and to screen readers. */
@@ -18,7 +18,7 @@ export function When({ at, none = '–' }: { at: string | null | undefined; none
   );
 }
 
-/** The present, renewed each second, for countdowns. */
+/** The current time, updated each second, for countdowns. */
 export function useNow(everyMs = 1000): number {
   const [now, setNow] = useState(Date.now());
   useEffect(() => {
@@ -77,7 +77,7 @@ export function Copy({ text, name, children }: { text: string; name?: string; ch
   );
 }
 
-/** Text of a program or of others, exactly, except for characters that deceive. */
+/** Text of a program or untrusted text, unchanged except for deceptive characters. */
 export function Code({ children, label, copy }: { children: string; label: string; copy?: string }) {
   return (
     <div class="code">

@@ -1,6 +1,8 @@
 import type { AttemptError } from './deliveries.ts';
 
-/** What the owner of an endpoint can do about an error. docs/customers/debug-a-delivery.md has the same sentences. */
+/**
+ * The remedy for each error, for the owner of the endpoint. docs/customers/debug-a-delivery.md has the same sentences.
+ */
 export const attemptHints: Readonly<Record<Exclude<AttemptError, 'http_error'>, string>> = {
   timeout: 'Your endpoint did not answer in time: answer first, then work.',
   dns_failed: 'The host name does not resolve: check the URL and your DNS records.',

@@ -9,10 +9,10 @@ const consoleScopeSchema = z.enum([...scopeNames, ...keyScopeNames] as ConsoleSc
   ...ConsoleScope[],
 ]);
 
-/** What a session may do if its request names no scopes, as far as the minting key has them. */
+/** The scopes of a session whose request names none. It gets only those that the minting key has. */
 export const defaultConsoleScopes = ['me:read', 'webhooks:read', 'usage:read'] as const;
 
-/** With one of these, a session could carry out the bodies that it does not show. */
+/** With one of these scopes, a session could leak the bodies that it does not show. */
 const scopesThatNeedBodies: readonly ConsoleScope[] = ['webhooks:write', 'keys:write', '*'];
 
 const pathSchema = z
@@ -108,7 +108,7 @@ export const consoleSessionSchema = z
   });
 export type ConsoleSession = z.output<typeof consoleSessionSchema>;
 
-/** What the console's page reads about its own session. */
+/** A session, as the console's page reads it. */
 export const ownConsoleSessionSchema = z.strictObject({
   id: publicIdSchema('ses'),
   object: z.literal('console_session'),

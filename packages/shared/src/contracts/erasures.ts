@@ -135,7 +135,7 @@ const exactTimeSchema = z.iso.datetime({ precision: 6 });
 
 export const recordKinds = ['erasure', 'closing', 'revocation'] as const;
 
-/** What must be done again after a restore. */
+/** The actions to repeat after a restore. */
 export const erasureRecordSchema = z
   .strictObject({
     object: z.literal('erasure_record'),

@@ -9,7 +9,7 @@ const identifier = z
   .refine(isShortText, identifierRule)
   .meta({ maxLength: maxTextLength });
 
-/** What an event is about, as a list's filter. */
+/** The subject of an event, as a list's filter. */
 export const subjectFilterSchema = identifier
   .refine(isStorableText, 'must not contain NUL or lone surrogates')
   .optional()
@@ -74,7 +74,7 @@ export interface EventTypeDefinition {
   readonly operational?: true;
   /** Required fields of `data`. Every other field passes through unchanged. */
   readonly data: z.ZodType<Record<string, unknown>>;
-  /** The field of `data` that says what an event is about. */
+  /** The field of `data` that names the subject of the event. */
   readonly subject: string | null;
   readonly example: Record<string, unknown>;
 }
@@ -292,7 +292,7 @@ export function eventPatternsFor(type: EventType): string[] {
   return [type, `${family}.*`, ...(familiesOfStar.has(family) ? ['*'] : [])];
 }
 
-/** The types of which a webhook with these patterns gets the events. */
+/** The event types that a webhook with these patterns gets. */
 export function typesMatching(patterns: readonly string[]): EventType[] {
   return eventTypeNames.filter((type) => eventPatternsFor(type).some((pattern) => patterns.includes(pattern)));
 }

@@ -29,7 +29,7 @@ export const keyScopeNames = ['keys:read', 'keys:write'] as const;
 type KeyScope = (typeof keyScopeNames)[number];
 export type ConsoleScope = Scope | KeyScope;
 
-/** What a route may require of a key, or of a console session. */
+/** A scope that a route may require of a key or a console session. */
 export type RouteScope = Exclude<ConsoleScope, '*'>;
 
 export const scopeNames = Object.keys(scopeDescriptions) as Scope[];

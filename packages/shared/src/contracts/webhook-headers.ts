@@ -9,7 +9,7 @@ const maxHeaders = 10;
 const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}$/;
 const value = /^[\x21-\x7e](?:[\x20-\x7e]{0,1022}[\x21-\x7e])?$/;
 
-/** @returns what is wrong with the headers; null if nothing is */
+/** @returns the problem of the headers, or null */
 function problemOf(headers: unknown): string | null {
   if (typeof headers !== 'object' || headers === null || Array.isArray(headers) || isExactNumber(headers)) {
     return 'must be an object of names and values';

@@ -75,7 +75,7 @@ const exists = (
   exists (select from event_keys e where e.organization_id = ${sql.ref(organization)}
     and e.key = operational_key(${sql.ref(organization)}, ${type}, ${sql.ref(object)}, ${transition}))`;
 
-/** Keeps the events of moments that are past from being written, because the expiry was just set. */
+/** The expiry was just set: the events of moments that are already past are not written. */
 export async function skipPastExpiry(trx: DatabaseTransaction, keyId: Uuid): Promise<void> {
   await sql`
     insert into event_keys (organization_id, key, event_id, event_type)

@@ -12,11 +12,11 @@ export const replayColumns = sql`r.id, r.organization_id, r.webhook_id, r.state,
   r.succeeded, r.failed, r.canceled, r.rate_per_second, r.created_at, r.completed_at`;
 
 /**
- * Counts the deliveries of a running replay by what became of them in the replay's round, and ends the replay if
- * nothing of it is pending. A delivery in a later round was sent again since, so its attempts tell; without attempts, it
- * was canceled first. A delivery in an earlier round was succeeded before, and a canceled replay restored it. A canceled
- * replay left the deliveries to their schedule that are still pending. Lock the replay's row first. A completed replay
- * has its event in the same transaction.
+ * Counts the deliveries of a running replay by their result in the replay's round. Ends the replay if none is pending.
+ * If a delivery is in a later round, it was sent again since: its attempts show the result, and without attempts it was
+ * canceled. If a delivery is in an earlier round, it was succeeded before, and canceling the replay restored it.
+ * Deliveries that are still pending after a cancellation follow their schedule. Lock the replay's row first. The event
+ * of a completed replay is written in the same transaction.
  *
  * @param end the state of a replay without a pending delivery
  */

@@ -105,8 +105,8 @@ export interface WebhooksTable {
 }
 
 /**
- * What a webhook is from a version on. A trigger inserts a row when the URL, the patterns or the state change. An attempt
- * used the URL with the greatest version up to the attempt's version.
+ * The configuration of a webhook from a version on. A trigger inserts a row when the URL, the patterns or the state
+ * change. An attempt used the URL with the greatest version up to the attempt's version.
  */
 export interface WebhookVersionsTable {
   webhook_id: Uuid;
@@ -147,7 +147,7 @@ export interface WebhookHealthTable {
   paused_for: Generated<unknown>;
 }
 
-/** What slows a webhook down. Webhooks without limits, pauses and holds have no row. */
+/** The limits, pause and hold of a webhook. Webhooks without any have no row. */
 export interface WebhookControlsTable {
   webhook_id: Uuid;
   rate_limit_per_second: Generated<number | null>;
@@ -182,7 +182,7 @@ export interface EventsTable {
   erased_at: Generated<Date | null>;
 }
 
-/** A row for each event that says what it is about. Fan-out writes the rows; an erasure deletes them. */
+/** A row for each event with a subject. Fan-out writes the rows; an erasure deletes them. */
 export interface EventSubjectsTable {
   event_id: Uuid;
   organization_id: Uuid;

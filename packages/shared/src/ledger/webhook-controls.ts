@@ -18,7 +18,7 @@ export const isLimited = sql<boolean>`num_nonnulls(k.rate_limit_per_second, k.ma
 export const allowedAt = (rate: ReturnType<typeof sql>) => sql<number | null>`
   floor((greatest(0.4, 2.0 / ${rate}) - greatest(extract(epoch from k.rate_used_until - now()), 0)) * ${rate})::int`;
 
-/** Whether the webhook's limits let no delivery start now, by what dispatch noted at its last lease. */
+/** Whether the webhook's limits block every delivery now, according to the notes of dispatch's last lease. */
 export const isAtLimit = sql<boolean>`coalesce(
   ${allowedAt(sql`least(k.rate_limit_per_second, k.release_per_second)`)} < 1 or cardinality(k.in_flight_ids) >= k.max_in_flight, false)`;
 

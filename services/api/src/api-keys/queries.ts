@@ -76,7 +76,7 @@ function selectKey(db: Database, { id, organizationId }: KeyName) {
 
 type OutsideUses = Pick<Row<'api_keys'>, 'outside_count' | 'outside_last_at' | 'outside_addresses'>;
 
-/** What a key shows whose allowlist has just changed. */
+/** The counts of a key whose allowlist has just changed. */
 export const noOutsideUses: OutsideUses = { outside_count: 0, outside_last_at: null, outside_addresses: null };
 
 type KeyChanges = UpdateApiKey & Partial<OutsideUses>;

@@ -77,7 +77,7 @@ export function createApiKeyService({ db, cursors }: { db: Database; cursors: Cu
       return row === undefined ? problem('not_found') : present(row);
     },
 
-    /** @param refuse is asked about the key as it is, which nobody else can change meanwhile */
+    /** @param refuse may refuse the change of this key, which nobody else can change meanwhile */
     update: async (
       transact: Transact,
       name: KeyName,

@@ -22,7 +22,7 @@ export function createAuditService({ history, cursors }: { history: HistoryReads
       return paginate(cursors, { cursor, limit }, scope, ask, present);
     },
 
-    /** What a customer may see of its own organization: the owner's staff is `operator`. */
+    /** An entry as its organization sees it: our staff appears as `operator`. */
     listOwn: (
       organizationId: Uuid,
       objectTypes: readonly AuditObjectType[],

@@ -43,7 +43,7 @@ export function createConsoleJudge({
   });
 }
 
-/** What the ledger stores a hash of: the cookie is then of no use under another organization's name. */
+/** The ledger stores a hash of this text, so the cookie does not work under another organization's name. */
 export function sessionCredential(organizationId: string, token: string): string {
   return `${organizationId}.${token}`;
 }

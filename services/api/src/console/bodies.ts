@@ -23,8 +23,8 @@ export function hideBodies(answer: unknown): unknown {
 }
 
 /**
- * Writes into the audit log whose bodies an answer shows to the owner's staff: once for each session and event, because
- * pages poll.
+ * Notes in the audit log that our staff sees bodies of these events: once for each session and event, because pages
+ * poll.
  *
  * @param session the session's public id, which is the actor of the rows
  * @throws DatabaseUnavailableError if the rows were not written: the person then gets 503 instead of the bodies

@@ -21,7 +21,7 @@ export function sessionCookie(organizationId: string, publicUrl: string, value: 
   return `${prefixOf(publicUrl)}${organizationId}=${value}; ${attributes}`;
 }
 
-/** The organizations whose cookies must go so that one more fits. Browsers send the oldest cookie first. */
+/** The organizations whose cookies must be deleted to make room for one more. Browsers send the oldest cookie first. */
 export function organizationsToForget(request: IncomingMessage, organizationId: string, publicUrl: string): string[] {
   const prefix = prefixOf(publicUrl);
   const others = cookiesOf(request)

@@ -106,7 +106,7 @@ export async function noteReusedLink(trx: DatabaseTransaction, linkHash: Buffer)
     .executeTakeFirst();
 }
 
-/** @returns the events of which the audit log says that the actor read them */
+/** @returns the events that the actor has read, according to the audit log */
 export async function findEventReads(trx: DatabaseTransaction, actor: string, eventIds: readonly Uuid[]) {
   const rows = trx.selectFrom('audit_log').select('object_id').where('object_id', 'in', eventIds);
   const reads = await rows.where('actor', '=', actor).where('action', '=', 'event.read').execute();

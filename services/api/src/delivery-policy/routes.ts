@@ -12,7 +12,7 @@ interface DeliveryPolicyOptions {
   sourceAddresses: string[] | null;
 }
 
-/** What a receiver must know about the settings of the operator. */
+/** The operator's settings that a receiver must know. */
 export function deliveryPolicyRoutes({ deliveryPolicy, sourceAddresses }: DeliveryPolicyOptions): Route<Principal>[] {
   return [
     defineRoute({

@@ -88,8 +88,8 @@ function eventsOfTypes(organizationId: Uuid, question: EventQuestion): RawBuilde
 }
 
 /**
- * Whoever follows a subject must miss no event that has no subject yet, because it is not fanned out. So the list ends
- * before such events.
+ * An event has no subject before its fan-out. The list ends before such events, so that a client that follows a subject
+ * misses none.
  */
 function eventsOfSubject(organizationId: Uuid, subject: string, question: EventQuestion): RawBuilder<unknown> {
   const waiting = sql`position < coalesce((

@@ -2,7 +2,7 @@ import { type EventType, type ExplainedWebhook, eventPatternsFor } from '@enterp
 import { toPublicId } from '@enterprise-api/shared/runtime';
 import type { FannedOut, PossibleVersion, WebhookAt } from './queries.ts';
 
-/** An event that does not exist, of which only the type is given, waits and has no times. */
+/** If only a type is given, the event does not exist: it counts as waiting, and has no times. */
 export interface ExplainedEvent extends Pick<FannedOut, 'type' | 'erased_at' | 'fanned_out_at' | 'is_waiting'> {
   created_at: Date | null;
 }

@@ -51,7 +51,7 @@ export async function findFannedOut(
   return rows[0];
 }
 
-/** What a webhook may have been at a fan-out. */
+/** A configuration that a webhook may have had at a fan-out. */
 export interface PossibleVersion {
   /** Null in versions before the ledger stored states. */
   state: Row<'webhooks'>['state'] | null;

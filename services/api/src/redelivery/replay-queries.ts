@@ -85,9 +85,9 @@ const isOneOf = (column: string, values: readonly (string | number)[] | undefine
   values === undefined ? sql`true` : sql`d.${sql.ref(column)} = any (${values})`;
 
 /**
- * Due times of rows of `deliveries`, in the order of their ids.
+ * The due times of the rows of `deliveries`, in the order of the ids.
  *
- * @param after how many deliveries the replay has sent on their way before
+ * @param after the number of deliveries that the replay has already made due
  */
 export const dueTimes = ({ ratePerSecond }: NewReplay, after: number): RawBuilder<unknown> =>
   ratePerSecond === null
@@ -151,9 +151,9 @@ export async function listReplays(
 }
 
 /**
- * Cancels what is pending in a replay's round. A delivery that was succeeded before is succeeded again, in its earlier
- * round: the first statement of a replay moved that round's success to `attempts`. The outcome of an attempt that is
- * under way then changes nothing. A delivery that was pending before stays so.
+ * Cancels the pending deliveries of a replay's round. A delivery that was succeeded before is succeeded again, in its
+ * earlier round: the first statement of a replay moved that round's success to `attempts`. The outcome of a running
+ * attempt then changes nothing. A delivery that was pending before stays so.
  */
 export async function cancelPendingOf(trx: DatabaseTransaction, replayId: Uuid): Promise<void> {
   await sql`

@@ -31,7 +31,7 @@ export function createReplays({ db, cursors }: { db: Database; cursors: Cursors 
         const row = await lockReplay(trx, organizationId, id);
         if (row === undefined) return problem('not_found');
         if (row.state !== 'running') return presentReplay(row);
-        // Nothing of it may be pending any more, and no worker has counted that yet.
+        // Perhaps none of its deliveries is pending, and no worker has counted that yet.
         const counted = await countReplay(trx, id, 'completed');
         if (counted?.state === 'completed') return presentReplay(counted);
         await cancelPendingOf(trx, id);

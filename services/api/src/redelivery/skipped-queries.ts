@@ -21,7 +21,7 @@ export async function hasSkipped(db: Database, selection: SkippedSelection): Pro
  * Makes a delivery of each skipped event, unless fan-out or another replay makes it first. Locks bodies before it
  * writes, so that an erasure finds the deliveries.
  *
- * @param after how many deliveries the replay has sent on their way before
+ * @param after the number of deliveries that the replay has already made due
  * @returns the number of deliveries
  */
 export async function sendSkipped(

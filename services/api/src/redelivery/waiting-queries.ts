@@ -45,7 +45,7 @@ export async function hasWaiting(
   return rows.length > 0;
 }
 
-/** Deliveries that were pending before a replay wait again until they were due before, unless a worker has leased them. */
+/** Restores the due times of deliveries that were pending before a replay, unless a worker has leased them. */
 export async function restoreDueTimes(trx: DatabaseTransaction, replayId: Uuid): Promise<void> {
   await sql`
     with hastened as materialized (

@@ -30,8 +30,8 @@ const disabledAt = sql`case when w.state = 'disabled' then coalesce((
     order by created_at desc limit 1), w.updated_at) end`;
 
 /**
- * Workers still have to cancel the other pending deliveries of a disabled webhook: they count as canceled. The oldest is
- * the one of the oldest event among those that are counted.
+ * If the webhook is disabled, only tests count as pending, because workers will cancel the others. The oldest belongs
+ * to the oldest event among the counted ones.
  */
 const oldestPending = sql`
     select *, count(*) over () as pending from (

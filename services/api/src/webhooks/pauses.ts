@@ -16,7 +16,7 @@ const longestPauseMs = 7 * 24 * hourMs;
 /** Nothing is written to a webhook's deliveries: workers lease none of them while its pause lasts. */
 export function createPauses(clock: Pick<Clock, 'now'>) {
   return {
-    /** Paused again, a webhook keeps the time since when it is paused. */
+    /** A second pause keeps the start of the first. */
     pause: (
       transact: Transact,
       target: WebhookTarget,

@@ -8,7 +8,7 @@ export function emptyHistogram(): Histogram {
   return attemptBuckets.map(() => 0);
 }
 
-/** @param counts the n-th is of the n-th number in `buckets` */
+/** @param counts the n-th count belongs to the n-th number in `buckets` */
 export function addCounts(to: Histogram, buckets: readonly number[], counts: readonly number[]): void {
   for (const [index, bucket] of buckets.entries()) to[bucket] = (to[bucket] ?? 0) + (counts[index] ?? 0);
 }

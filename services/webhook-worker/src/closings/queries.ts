@@ -93,7 +93,7 @@ export async function eraseBatch(trx: DatabaseTransaction, id: Uuid): Promise<'e
   return 'closed';
 }
 
-/** Events of closed organizations that were committed later, by a program that asks nobody. Fan-out leaves them. */
+/** Events that producers committed after their organization was closed, without asking. Fan-out skips them. */
 export async function findLateEvents(db: Database, limit: number): Promise<Uuid[]> {
   const { rows } = await sql<{ event_id: Uuid }>`
     select w.event_id from organizations o cross join lateral (

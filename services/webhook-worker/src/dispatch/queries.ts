@@ -150,11 +150,10 @@ const limited = (page: DispatchPage) => sql`limited as materialized (
 
 /**
  * `due`: webhooks with capacity and due deliveries, in the order in which the run serves them. The order starts after
- * the cursor and wraps around. After a run that reached its limit, the next run starts after the last webhook that was
- * served. (A plan with a hash join returned another order.) With `lateral` and `limit`, PostgreSQL probes the index
- * once per webhook. With `exists`, the planner joined all due deliveries. The webhooks get equal parts of the process's
- * capacity. Otherwise one backlog after another would take all of it, with as many connections as one webhook may have.
- * (Measured with 100 backlogs: four times the CPU per delivery.)
+ * the cursor and wraps around. After a run that reached its limit, the next run starts after the last served webhook.
+ * With `lateral` and `limit`, PostgreSQL probes the index once per webhook; with `exists`, it joined all due
+ * deliveries. The webhooks get equal parts of the process's capacity. Otherwise it would send one backlog after
+ * another, which took four times the CPU per delivery (measured with 100 backlogs).
  */
 const due = (page: DispatchPage, capacity: Capacity) => sql`due as materialized (
     select c.*, greatest(1, ceil(${capacity.total}::float8 / count(*) over ()))::int as share

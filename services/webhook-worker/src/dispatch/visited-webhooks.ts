@@ -62,8 +62,8 @@ export function visitedWebhooks(page: DispatchPage): RawBuilder<unknown> {
 }
 
 /**
- * `with_backlogs` without reading a delivery of a controlled webhook, of which there may be a million. Each step takes
- * the next webhook with a pending delivery before the next controlled webhook, or else that one.
+ * `with_backlogs`, but reads no delivery of a controlled webhook, which may have a million. Each step takes the next
+ * controlled webhook, or the next webhook with a pending delivery if its id is smaller.
  */
 function controlledAndOthers({ cursor, visit }: DispatchPage): RawBuilder<unknown> {
   const nextAfter = (bound: RawBuilder<unknown>) => sql`
@@ -83,5 +83,5 @@ function controlledAndOthers({ cursor, visit }: DispatchPage): RawBuilder<unknow
   )`;
 }
 
-/** Whether the webhook's due deliveries may wait for more than workers. */
+/** Whether the webhook's due deliveries may wait for a pause, a hold or a limit. */
 export const isControlled = sql`(${isPaused} or ${isHeldByReceiver} or ${isLimited})`;

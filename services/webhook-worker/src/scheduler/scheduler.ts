@@ -134,7 +134,7 @@ export class Scheduler {
     if (webhookIds.some((id) => this.#needsRefill(this.#queues.get(id)))) this.#stages.refillNeeded();
   }
 
-  /** Notes the webhooks whose limits may be what their due deliveries wait for. */
+  /** Notes the webhooks whose due deliveries may wait for a limit. */
   noteLimited(webhookIds: readonly string[]): void {
     this.#limited = new Set(webhookIds);
   }
@@ -375,7 +375,7 @@ export class Scheduler {
     if (leases.length > 0) this.#stages.release(leases);
   }
 
-  /** Attempts become slow, and leases too old to start, without any call of the scheduler. */
+  /** Calls the scheduler regularly: with time, attempts become slow, and leases too old to start. */
   #tickWhileWaiting(): void {
     if (this.#waiting === 0) return;
     this.#ticker ??= setTimeout(() => {
