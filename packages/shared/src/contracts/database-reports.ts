@@ -79,7 +79,7 @@ export const databaseStatementsSchema = z
         z.strictObject({
           statement: z.string().describe('The statement, without literals.'),
           calls: z.int().describe('How often it ran.'),
-          total_ms: z.number().describe('The time of all its runs.'),
+          total_ms: z.number().describe('The total time of its runs.'),
           mean_ms: z.number().describe('The average time of a run.'),
           rows: z.int().describe('How many rows it returned or changed.'),
           disk_blocks: z.int().describe('How many blocks it read from outside of the shared buffers.'),

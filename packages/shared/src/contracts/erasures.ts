@@ -99,7 +99,7 @@ export const erasureSchema = z
         sha256: z
           .string()
           .describe(
-            'SHA-256 of `organization_id`, `:` and the subject; the distinct event ids, sorted and joined by `,`; the time in RFC 3339, UTC, with milliseconds; or `all`.',
+            'SHA-256 of `organization_id`, `:` and a value. The value is the subject, or the distinct event ids, sorted and joined by `,`, or the time in RFC 3339, UTC, with milliseconds, or `all`.',
           ),
       })
       .describe('The selection, without its value.'),

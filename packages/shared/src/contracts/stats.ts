@@ -29,7 +29,7 @@ export const queueCountsSchema = z
     is_paused: z.boolean().describe('Whether workers take no jobs from it.'),
     waiting: z.int().describe('Jobs that wait for a worker.'),
     active: z.int().describe('Jobs that run.'),
-    delayed: z.int().describe('Jobs that wait for their time.'),
+    delayed: z.int().describe('Jobs that are due later.'),
     failed: z.int().describe('Jobs that failed.'),
     workers: z.int().nullable().describe('Processes that take its jobs; null if the server cannot tell.'),
   })
