@@ -58,7 +58,7 @@ function addList(deliveries: Command, open: Open): void {
   withPaging(withFilters(deliveries.command('list').description('list deliveries, newest first')))
     .option('--subject', 'only about the consultation or batch that standard input names')
     .option('--last-status <code>', 'only if the last answer had this status, such as 503 or 5xx')
-    .option('--last-error <errors>', 'only if the last attempt failed with one of these; a comma-separated list', listOf)
+    .option('--last-error <errors>', 'only with one of these last errors; a comma-separated list', listOf)
     .option('--since <time>', 'created at or after this time; or how long ago, such as 2h', instant())
     .option('--until <time>', 'created before this time', instant())
     .addOption(new Option('--order <order>', 'newest or oldest first').choices(['desc', 'asc']).default('desc'))

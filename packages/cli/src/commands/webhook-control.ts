@@ -22,10 +22,7 @@ export const withControls = (command: Command): Command =>
   command
     .option('--rate-limit <number>', 'attempts per second, or none', numberOrNone(maxRate))
     .option('--max-in-flight <number>', 'attempts at a time, or none', numberOrNone(50))
-    .option(
-      '--auto-recover',
-      'if it is disabled as failing, test it hourly for a week, and enable it after a success',
-    )
+    .option('--auto-recover', 'if it is disabled as failing, test it hourly for a week, and enable it after a success')
     .option('--no-auto-recover', 'leave it disabled')
     .option('--headers <path>', 'a file with headers for a gateway, as JSON or one per line; - for standard input');
 

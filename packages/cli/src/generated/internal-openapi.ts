@@ -12,7 +12,7 @@ export interface components {
             name: string | null;
             /** @description The beginning of the key, by which its owner knows it. */
             key_prefix: string;
-            /** @description What the key may do. */
+            /** @description The permissions of the key. */
             scopes: components["schemas"]["Scope"][];
             /** @description Addresses and CIDRs that the key may be used from; null: from anywhere. */
             ip_allowlist: string[] | null;
@@ -49,7 +49,7 @@ export interface components {
                 count: number;
                 /**
                  * Format: date-time
-                 * @description When the newest one came; null: none came.
+                 * @description When the newest one arrived; null: none has.
                  */
                 last_at: string | null;
                 /** @description The newest 20 addresses, the newest first. */
@@ -128,11 +128,11 @@ export interface components {
          */
         AttemptError: "timeout" | "dns_failed" | "connection_refused" | "connection_reset" | "tls_failed" | "destination_blocked" | "redirect" | "http_error" | "response_invalid" | "secret_unavailable";
         /**
-         * @description What was done.
+         * @description The action.
          * @enum {string}
          */
         AuditAction: "organization.created" | "organization.updated" | "organization.closed" | "api_key.created" | "api_key.updated" | "api_key.deleted" | "webhook.created" | "webhook.updated" | "webhook.secret_rotated" | "webhook.deleted" | "webhook.disabled" | "webhook.recovered" | "webhook.tested" | "webhook.replayed" | "webhook.paused" | "webhook.resumed" | "delivery.retried" | "event.read" | "sending.paused" | "sending.resumed" | "erasure.requested" | "replay.canceled" | "console_session.created" | "console_session.entered" | "console_session.link_reused" | "console_session.ended";
-        /** @description A change of an organization, a key, a webhook, a delivery or the sending of deliveries, an erasure, a replay that was canceled, or an operator who read an event: what, by whom, and when. */
+        /** @description An action on an organization, a key, a webhook, a delivery, an erasure or a replay; a pause of all sending; or the reading of an event by an operator. */
         AuditEntry: {
             /** @description Id of the audit entry. */
             id: string;
@@ -143,7 +143,7 @@ export interface components {
             object: "audit_entry";
             /** @description `key_…` for a request to `/v1`, `ses_…` for one of a console session, `internal` for one to the internal listener, `webhook-worker` for a worker. */
             actor: string;
-            /** @description What was done, such as `webhook.updated`. */
+            /** @description The action, such as `webhook.updated`. */
             action: components["schemas"]["AuditAction"];
             /**
              * @description The kind of the object that changed or was read.
@@ -219,7 +219,7 @@ export interface components {
              * @description When the session ends.
              */
             expires_at: string;
-            /** @description What the session may do. */
+            /** @description The permissions of the session. */
             scopes: ("me:read" | "consultations:read" | "consultations:write" | "batches:read" | "batches:write" | "panels:read" | "usage:read" | "webhooks:read" | "webhooks:write" | "automations:read" | "automations:write" | "automations:trigger" | "chat.completions" | "scim:read" | "scim:write" | "*" | "keys:read" | "keys:write")[];
             /** @description The page that opens first. */
             path: string;
@@ -285,7 +285,7 @@ export interface components {
              * @description When the session ends.
              */
             expires_at: string;
-            /** @description What the session may do. */
+            /** @description The permissions of the session. */
             scopes: ("me:read" | "consultations:read" | "consultations:write" | "batches:read" | "batches:write" | "panels:read" | "usage:read" | "webhooks:read" | "webhooks:write" | "automations:read" | "automations:write" | "automations:trigger" | "chat.completions" | "scim:read" | "scim:write" | "*" | "keys:read" | "keys:write")[];
             /** @description The page that opens first. */
             path: string;
@@ -346,13 +346,13 @@ export interface components {
             /** @description Addresses and CIDRs that the session may be used from. Default: the allowlist of the key. */
             ip_allowlist?: string[];
         };
-        /** @description What to erase: exactly one of `subject`, `event_ids`, `before` and `all`. */
+        /** @description A selection of events: exactly one of `subject`, `event_ids`, `before` and `all`. */
         CreateErasure: {
             /** @description Id of the organization. */
             organization_id: string;
             /** @description Erases the events that name this subject in `consultation_id` or `batch_id`, exactly. */
             subject?: string;
-            /** @description Erases these events. Ids of no event of the organization are ignored. */
+            /** @description Erases these events. Ids of other events are ignored. */
             event_ids?: string[];
             /**
              * Format: date-time
@@ -390,7 +390,7 @@ export interface components {
             name: string | null;
             /** @description The beginning of the key, by which its owner knows it. */
             key_prefix: string;
-            /** @description What the key may do. */
+            /** @description The permissions of the key. */
             scopes: components["schemas"]["Scope"][];
             /** @description Addresses and CIDRs that the key may be used from; null: from anywhere. */
             ip_allowlist: string[] | null;
@@ -427,7 +427,7 @@ export interface components {
                 count: number;
                 /**
                  * Format: date-time
-                 * @description When the newest one came; null: none came.
+                 * @description When the newest one arrived; null: none has.
                  */
                 last_at: string | null;
                 /** @description The newest 20 addresses, the newest first. */
@@ -543,7 +543,7 @@ export interface components {
                  */
                 due_since: string;
             }[];
-            /** @description Deliveries that more than three leases have not sent: they may end their workers. */
+            /** @description Deliveries that were leased more than three times and not sent: they may crash their workers. */
             leased_often: {
                 /** @description The delivery. */
                 delivery_id: string;
@@ -567,7 +567,7 @@ export interface components {
                 retry_at: string;
             }[];
         };
-        /** @description What our connections to the database do, and which statements took most time. */
+        /** @description The activity of our connections to the database, and our slowest statements. */
         DatabaseStatements: {
             /**
              * @description Always `database_statements`.
@@ -587,7 +587,7 @@ export interface components {
                 application: string;
                 /** @description Their state, such as `idle` or `active`. */
                 state: string | null;
-                /** @description How many connections to this database have both. */
+                /** @description How many connections have this name and state. */
                 count: number;
             }[];
             /** @description Our sessions with an open transaction, the oldest first. */
@@ -598,7 +598,7 @@ export interface components {
                 statement: string;
                 /** @description How often it ran. */
                 calls: number;
-                /** @description The time of all its runs. */
+                /** @description The total time of its runs. */
                 total_ms: number;
                 /** @description The average time of a run. */
                 mean_ms: number;
@@ -640,7 +640,7 @@ export interface components {
             event_id: string;
             /** @description The type of the event. */
             event_type: components["schemas"]["EventTypeName"];
-            /** @description What the event is about: its `consultation_id` or its `batch_id`. Null in tests. */
+            /** @description The subject of the event: its `consultation_id` or its `batch_id`. Null in tests. */
             subject: string | null;
             /** @description The state of the delivery. */
             status: components["schemas"]["DeliveryStatus"];
@@ -663,7 +663,7 @@ export interface components {
             last_error: components["schemas"]["AttemptError"] | null;
             /** @description How long the last attempt took, in milliseconds. */
             last_duration_ms: number | null;
-            /** @description Whether its event is a test: a probe or one attempt, without an effect on the health of the webhook. */
+            /** @description Whether its event is a test, which does not affect the health of the webhook. */
             test: boolean;
             /**
              * Format: date-time
@@ -691,7 +691,7 @@ export interface components {
             next_cursor: string | null;
             /**
              * Format: date-time
-             * @description Only in the answer to a search: it compared all items down to this one's `created_at` (up to it with `order=asc`); null when it compared the whole list, or nothing in its time (`has_more` tells which). A search takes a second at most. It goes on with `next_cursor`, also if this page is empty.
+             * @description Only in answers to a search, which takes at most a second. The search compared all items down to this `created_at`, or up to it with `order=asc`. Null: it compared the whole list or, if `has_more` is true, nothing. Continue with `next_cursor`, also after an empty page.
              */
             searched_until?: string | null;
         };
@@ -767,14 +767,14 @@ export interface components {
              * @enum {string}
              */
             state: "running" | "completed";
-            /** @description What was selected, without the value. */
+            /** @description The selection, without its value. */
             selection: {
                 /**
                  * @description How the events were selected.
                  * @enum {string}
                  */
                 kind: "subject" | "event_ids" | "before" | "all";
-                /** @description SHA-256 of `organization_id`, `:` and the subject; the distinct event ids, sorted and joined by `,`; the time in RFC 3339, UTC, with milliseconds; or `all`. */
+                /** @description SHA-256 of `organization_id`, `:` and a value. The value is the subject, or the distinct event ids, sorted and joined by `,`, or the time in RFC 3339, UTC, with milliseconds, or `all`. */
                 sha256: string;
             };
             /** @description Why, as the caller said; null if the caller did not say. */
@@ -789,7 +789,7 @@ export interface components {
              * @description When it was completed; null while it runs.
              */
             completed_at: string | null;
-            /** @description What was erased so far. */
+            /** @description The numbers of erased things so far. */
             counts: {
                 /** @description Events that were erased. */
                 events: number;
@@ -838,7 +838,7 @@ export interface components {
              * @description When it was requested, in UTC with microseconds.
              */
             at: string;
-            /** @description What was selected; null unless this is an erasure. */
+            /** @description The selection; null unless this is an erasure. */
             selection: {
                 /**
                  * @description How the events were selected.
@@ -880,7 +880,7 @@ export interface components {
                 type: components["schemas"]["ErrorType"];
                 /** @description The code of the error, for programs. */
                 code: components["schemas"]["ErrorCode"];
-                /** @description What went wrong, for people. Its wording may change. */
+                /** @description The cause, for people. Its wording may change. */
                 message: string;
                 /** @description `X-Request-Id` of the answer. Name it when you ask for help. */
                 request_id: string;
@@ -895,7 +895,7 @@ export interface components {
             };
         };
         /**
-         * @description What went wrong, for programs.
+         * @description The cause of an error, for programs.
          * @enum {string}
          */
         ErrorCode: "unauthorized" | "ip_not_allowed" | "plan_no_api_access" | "forbidden_scope" | "forbidden_origin" | "bodies_hidden" | "rate_limited" | "invalid_json" | "validation_failed" | "invalid_cursor" | "url_not_allowed" | "malformed_request" | "not_found" | "method_not_allowed" | "conflict" | "limit_reached" | "idempotency_in_progress" | "event_expired" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "request_timeout" | "upstream_unavailable" | "upstream_timeout" | "internal_error" | "service_unavailable";
@@ -908,9 +908,9 @@ export interface components {
             location: "body" | "query" | "path" | "header";
             /** @description The field, parameter or header; empty for the whole. */
             path: string;
-            /** @description What is wrong, for programs: `required`, `too_big`, `unknown_field`, … */
+            /** @description The cause, for programs: `required`, `too_big`, `unknown_field`, … */
             code: string;
-            /** @description What is wrong, for people. Read it after the path. */
+            /** @description The cause, for people. Read it after the path. */
             message: string;
         };
         /**
@@ -929,7 +929,7 @@ export interface components {
             object: "event";
             /** @description The type of the event. */
             type: components["schemas"]["SubscribableEventType"];
-            /** @description What the event is about: its `consultation_id` or its `batch_id`. Null in tests. */
+            /** @description The subject of the event: its `consultation_id` or its `batch_id`. Null in tests. */
             subject: string | null;
             /**
              * Format: date-time
@@ -986,7 +986,7 @@ export interface components {
             object: "event";
             /** @description The type of the event. */
             type: components["schemas"]["SubscribableEventType"];
-            /** @description What the event is about: its `consultation_id` or its `batch_id`. Null in tests. */
+            /** @description The subject of the event: its `consultation_id` or its `batch_id`. Null in tests. */
             subject: string | null;
             /**
              * Format: date-time
@@ -1140,7 +1140,7 @@ export interface components {
             waiting: number;
             /** @description Jobs that run. */
             active: number;
-            /** @description Jobs that wait for their time. */
+            /** @description Jobs that are due later. */
             delayed: number;
             /** @description Jobs that failed. */
             failed: number;
@@ -1226,7 +1226,7 @@ export interface components {
              */
             completed_at: string | null;
         };
-        /** @description What a replay would send: the answer to a dry run. */
+        /** @description The answer to a dry run: the deliveries that a replay would send. */
         ReplayPreview: {
             /**
              * @description Always `replay_preview`.
@@ -1262,7 +1262,7 @@ export interface components {
              */
             until?: string;
             /**
-             * @description Which deliveries are sent again. `skipped`: events since the webhook was created that match it now and have no delivery to it. `pending`: deliveries that wait for their schedule are due now, with the attempts that they have left.
+             * @description Which deliveries are sent again. `skipped`: events since the webhook was created that match it now and have no delivery to it. `pending`: waiting deliveries become due now, and keep their remaining attempts.
              * @default [
              *       "failed",
              *       "canceled"
@@ -1391,7 +1391,7 @@ export interface components {
                 /** @description The month of the newest partition. */
                 newest_month: string | null;
             } | null;
-            /** @description What retention has removed. */
+            /** @description The progress of retention. */
             retention: {
                 /**
                  * Format: date-time

@@ -502,7 +502,7 @@ export const tools: readonly Tool[] = [
  },
  {
   "name": "event_explain",
-  "description": "Explain who got an event. Says for each webhook what became of the event, and why. Webhooks are judged as they were when the event was fanned out.",
+  "description": "Explain which webhooks got an event. Says for each webhook whether it got the event, and why. The configuration at the time of the fan-out counts.",
   "isWriting": false,
   "method": "GET",
   "path": "/v1/events/{event_id}/explain",
@@ -714,7 +714,7 @@ export const tools: readonly Tool[] = [
      }
     },
     "subject": {
-     "description": "Only what is about this: the `consultation_id` or the `batch_id` of an event, exactly.",
+     "description": "Only with this subject: the `consultation_id` or the `batch_id` of the event, exactly.",
      "type": "string",
      "minLength": 1,
      "maxLength": 200
@@ -940,7 +940,7 @@ export const tools: readonly Tool[] = [
      }
     },
     "subject": {
-     "description": "Only what is about this: the `consultation_id` or the `batch_id` of an event, exactly.",
+     "description": "Only with this subject: the `consultation_id` or the `batch_id` of the event, exactly.",
      "type": "string",
      "minLength": 1,
      "maxLength": 200
@@ -961,12 +961,12 @@ export const tools: readonly Tool[] = [
      }
     },
     "last_status_code": {
-     "description": "Only those whose last answer had this status, as `503` or `5xx`. No index finds them: a search.",
+     "description": "Only deliveries whose last answer had this status, such as `503` or `5xx`. A search, because no index finds them.",
      "type": "string",
      "pattern": "^[1-5](\\d\\d|xx)$"
     },
     "last_error": {
-     "description": "Only those with this `last_error`. A search, too.",
+     "description": "Only deliveries with this `last_error`. Also a search.",
      "minItems": 1,
      "maxItems": 20,
      "type": "array",
@@ -1961,7 +1961,7 @@ export const tools: readonly Tool[] = [
  },
  {
   "name": "webhook_pause",
-  "description": "Pause a webhook. Within a second no delivery but tests is sent. Attempts under way end. Deliveries of new events wait, and none spends an attempt. A second pause keeps `since`. Disabling the webhook ends the pause.",
+  "description": "Pause a webhook. Within a second the service sends only tests. Running attempts end. Deliveries wait and spend no attempt. A second pause keeps `since`. Disabling the webhook ends the pause.",
   "isWriting": true,
   "method": "POST",
   "path": "/v1/webhooks/{id}/pause",
@@ -2475,7 +2475,7 @@ export const tools: readonly Tool[] = [
       "failed",
       "canceled"
      ],
-     "description": "Which deliveries are sent again. `skipped`: events since the webhook was created that match it now and have no delivery to it. `pending`: deliveries that wait for their schedule are due now, with the attempts that they have left.",
+     "description": "Which deliveries are sent again. `skipped`: events since the webhook was created that match it now and have no delivery to it. `pending`: waiting deliveries become due now, and keep their remaining attempts.",
      "minItems": 1,
      "maxItems": 5,
      "type": "array",
@@ -2626,7 +2626,7 @@ export const tools: readonly Tool[] = [
       "failed",
       "canceled"
      ],
-     "description": "Which deliveries are sent again. `skipped`: events since the webhook was created that match it now and have no delivery to it. `pending`: deliveries that wait for their schedule are due now, with the attempts that they have left.",
+     "description": "Which deliveries are sent again. `skipped`: events since the webhook was created that match it now and have no delivery to it. `pending`: waiting deliveries become due now, and keep their remaining attempts.",
      "minItems": 1,
      "maxItems": 5,
      "type": "array",
@@ -2768,7 +2768,7 @@ export const tools: readonly Tool[] = [
  },
  {
   "name": "replay_cancel",
-  "description": "Cancel a replay. Deliveries that wait become `canceled` with `canceled_reason: \"replay_canceled\"`. A delivery that was `succeeded` before the replay is `succeeded` again. A delivery that was `pending` stays so, due as before. An attempt that is under way ends. A replay that has ended stays as it is.",
+  "description": "Cancel a replay. Deliveries that wait become `canceled` with `canceled_reason: \"replay_canceled\"`. A delivery that was `succeeded` before the replay is `succeeded` again. A delivery that was `pending` stays so, due as before. A running attempt ends. A replay that has ended stays as it is.",
   "isWriting": true,
   "method": "POST",
   "path": "/v1/webhooks/replays/{id}/cancel",

@@ -413,7 +413,7 @@ export interface components {
              * @description When the session ends.
              */
             expires_at: string;
-            /** @description What the session may do. */
+            /** @description The permissions of the session. */
             scopes: ("me:read" | "consultations:read" | "consultations:write" | "batches:read" | "batches:write" | "panels:read" | "usage:read" | "webhooks:read" | "webhooks:write" | "automations:read" | "automations:write" | "automations:trigger" | "chat.completions" | "scim:read" | "scim:write" | "*" | "keys:read" | "keys:write")[];
             /** @description The page that opens first. */
             path: string;
@@ -479,7 +479,7 @@ export interface components {
              * @description When the session ends.
              */
             expires_at: string;
-            /** @description What the session may do. */
+            /** @description The permissions of the session. */
             scopes: ("me:read" | "consultations:read" | "consultations:write" | "batches:read" | "batches:write" | "panels:read" | "usage:read" | "webhooks:read" | "webhooks:write" | "automations:read" | "automations:write" | "automations:trigger" | "chat.completions" | "scim:read" | "scim:write" | "*" | "keys:read" | "keys:write")[];
             /** @description The page that opens first. */
             path: string;
@@ -609,7 +609,7 @@ export interface components {
             event_id: string;
             /** @description The type of the event. */
             event_type: components["schemas"]["EventTypeName"];
-            /** @description What the event is about: its `consultation_id` or its `batch_id`. Null in tests. */
+            /** @description The subject of the event: its `consultation_id` or its `batch_id`. Null in tests. */
             subject: string | null;
             /** @description The state of the delivery. */
             status: components["schemas"]["DeliveryStatus"];
@@ -632,7 +632,7 @@ export interface components {
             last_error: components["schemas"]["AttemptError"] | null;
             /** @description How long the last attempt took, in milliseconds. */
             last_duration_ms: number | null;
-            /** @description Whether its event is a test: a probe or one attempt, without an effect on the health of the webhook. */
+            /** @description Whether its event is a test, which does not affect the health of the webhook. */
             test: boolean;
             /**
              * Format: date-time
@@ -660,7 +660,7 @@ export interface components {
             event_id: string;
             /** @description The type of the event. */
             event_type: components["schemas"]["EventTypeName"];
-            /** @description What the event is about: its `consultation_id` or its `batch_id`. Null in tests. */
+            /** @description The subject of the event: its `consultation_id` or its `batch_id`. Null in tests. */
             subject: string | null;
             /** @description The state of the delivery. */
             status: components["schemas"]["DeliveryStatus"];
@@ -683,7 +683,7 @@ export interface components {
             last_error: components["schemas"]["AttemptError"] | null;
             /** @description How long the last attempt took, in milliseconds. */
             last_duration_ms: number | null;
-            /** @description Whether its event is a test: a probe or one attempt, without an effect on the health of the webhook. */
+            /** @description Whether its event is a test, which does not affect the health of the webhook. */
             test: boolean;
             /**
              * Format: date-time
@@ -722,7 +722,7 @@ export interface components {
             next_cursor: string | null;
             /**
              * Format: date-time
-             * @description Only in the answer to a search: it compared all items down to this one's `created_at` (up to it with `order=asc`); null when it compared the whole list, or nothing in its time (`has_more` tells which). A search takes a second at most. It goes on with `next_cursor`, also if this page is empty.
+             * @description Only in answers to a search, which takes at most a second. The search compared all items down to this `created_at`, or up to it with `order=asc`. Null: it compared the whole list or, if `has_more` is true, nothing. Continue with `next_cursor`, also after an empty page.
              */
             searched_until?: string | null;
         };
@@ -776,14 +776,14 @@ export interface components {
              * @enum {string}
              */
             state: "running" | "completed";
-            /** @description What was selected, without the value. */
+            /** @description The selection, without its value. */
             selection: {
                 /**
                  * @description How the events were selected.
                  * @enum {string}
                  */
                 kind: "subject" | "event_ids" | "before" | "all";
-                /** @description SHA-256 of `organization_id`, `:` and the subject; the distinct event ids, sorted and joined by `,`; the time in RFC 3339, UTC, with milliseconds; or `all`. */
+                /** @description SHA-256 of `organization_id`, `:` and a value. The value is the subject, or the distinct event ids, sorted and joined by `,`, or the time in RFC 3339, UTC, with milliseconds, or `all`. */
                 sha256: string;
             };
             /** @description Why, as the caller said; null if the caller did not say. */
@@ -798,7 +798,7 @@ export interface components {
              * @description When it was completed; null while it runs.
              */
             completed_at: string | null;
-            /** @description What was erased so far. */
+            /** @description The numbers of erased things so far. */
             counts: {
                 /** @description Events that were erased. */
                 events: number;
@@ -834,7 +834,7 @@ export interface components {
                 type: components["schemas"]["ErrorType"];
                 /** @description The code of the error, for programs. */
                 code: components["schemas"]["ErrorCode"];
-                /** @description What went wrong, for people. Its wording may change. */
+                /** @description The cause, for people. Its wording may change. */
                 message: string;
                 /** @description `X-Request-Id` of the answer. Name it when you ask for help. */
                 request_id: string;
@@ -849,7 +849,7 @@ export interface components {
             };
         };
         /**
-         * @description What went wrong, for programs.
+         * @description The cause of an error, for programs.
          * @enum {string}
          */
         ErrorCode: "unauthorized" | "ip_not_allowed" | "plan_no_api_access" | "forbidden_scope" | "forbidden_origin" | "bodies_hidden" | "rate_limited" | "invalid_json" | "validation_failed" | "invalid_cursor" | "url_not_allowed" | "malformed_request" | "not_found" | "method_not_allowed" | "conflict" | "limit_reached" | "idempotency_in_progress" | "event_expired" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "request_timeout" | "upstream_unavailable" | "upstream_timeout" | "internal_error" | "service_unavailable";
@@ -862,9 +862,9 @@ export interface components {
             location: "body" | "query" | "path" | "header";
             /** @description The field, parameter or header; empty for the whole. */
             path: string;
-            /** @description What is wrong, for programs: `required`, `too_big`, `unknown_field`, … */
+            /** @description The cause, for programs: `required`, `too_big`, `unknown_field`, … */
             code: string;
-            /** @description What is wrong, for people. Read it after the path. */
+            /** @description The cause, for people. Read it after the path. */
             message: string;
         };
         /**
@@ -883,7 +883,7 @@ export interface components {
             object: "event";
             /** @description The type of the event. */
             type: components["schemas"]["SubscribableEventType"];
-            /** @description What the event is about: its `consultation_id` or its `batch_id`. Null in tests. */
+            /** @description The subject of the event: its `consultation_id` or its `batch_id`. Null in tests. */
             subject: string | null;
             /**
              * Format: date-time
@@ -922,7 +922,7 @@ export interface components {
             next_cursor: string | null;
             /**
              * Format: date-time
-             * @description Only in the answer to a search: it compared all items down to this one's `created_at` (up to it with `order=asc`); null when it compared the whole list, or nothing in its time (`has_more` tells which). A search takes a second at most. It goes on with `next_cursor`, also if this page is empty.
+             * @description Only in answers to a search, which takes at most a second. The search compared all items down to this `created_at`, or up to it with `order=asc`. Null: it compared the whole list or, if `has_more` is true, nothing. Continue with `next_cursor`, also after an empty page.
              */
             searched_until?: string | null;
         };
@@ -978,7 +978,7 @@ export interface components {
         ExplainedWebhook: {
             /** @description Id of the webhook. */
             webhook_id: string;
-            /** @description What became of the event at this webhook. */
+            /** @description The status of the delivery, or `skipped`. */
             outcome: components["schemas"]["ExplanationOutcome"];
             /** @description Why: the `last_error` of a failed delivery, or the `canceled_reason` of a canceled one. If it was skipped: the webhook was `created_later` than the event, or at fan-out it was `deleted`, `disabled` or `not_subscribed`. `not_fanned_out`: the webhook will get the event. Expect further reasons. Null if there is none or it is not known. */
             reason: string | null;
@@ -1051,7 +1051,7 @@ export interface components {
                 name: string;
                 /** @description The beginning of the key, by which its owner knows it. */
                 key_prefix: string;
-                /** @description What the key may do. */
+                /** @description The permissions of the key. */
                 scopes: components["schemas"]["Scope"][];
                 /** @description Addresses and CIDRs that the key may be used from; null: from anywhere. */
                 ip_allowlist: string[] | null;
@@ -1071,7 +1071,7 @@ export interface components {
                  */
                 last_used_at: string | null;
             };
-            /** @description What the key may do; the same as `key.scopes`. */
+            /** @description The permissions of the key; the same as `key.scopes`. */
             scopes: components["schemas"]["Scope"][];
             /** @description How many requests the organization may make. */
             rate_limit: components["schemas"]["RateLimit"];
@@ -1206,7 +1206,7 @@ export interface components {
             /** @description `cursor` of the next page; null when there is none. */
             next_cursor: string | null;
         };
-        /** @description What a replay would send: the answer to a dry run. */
+        /** @description The answer to a dry run: the deliveries that a replay would send. */
         ReplayPreview: {
             /**
              * @description Always `replay_preview`.
@@ -1242,7 +1242,7 @@ export interface components {
              */
             until?: string;
             /**
-             * @description Which deliveries are sent again. `skipped`: events since the webhook was created that match it now and have no delivery to it. `pending`: deliveries that wait for their schedule are due now, with the attempts that they have left.
+             * @description Which deliveries are sent again. `skipped`: events since the webhook was created that match it now and have no delivery to it. `pending`: waiting deliveries become due now, and keep their remaining attempts.
              * @default [
              *       "failed",
              *       "canceled"
@@ -1288,7 +1288,7 @@ export interface components {
          */
         Scope: "me:read" | "consultations:read" | "consultations:write" | "batches:read" | "batches:write" | "panels:read" | "usage:read" | "webhooks:read" | "webhooks:write" | "automations:read" | "automations:write" | "automations:trigger" | "chat.completions" | "scim:read" | "scim:write" | "*";
         /**
-         * @description What is wrong with a signature, or `ok`.
+         * @description Why a signature is wrong, or `ok`.
          * @enum {string}
          */
         SignatureCause: "missing_header" | "bad_encoding" | "wrong_header" | "body_consumed" | "whitespace_changed" | "truncated" | "body_reserialized" | "previous_secret" | "other_webhook" | "timestamp_skew" | "ok" | "unknown";
@@ -1310,7 +1310,7 @@ export interface components {
                  * @enum {string}
                  */
                 header: "X-Service-Signature" | "webhook-signature";
-                /** @description What is wrong with it, or `ok`. */
+                /** @description Why it is wrong, or `ok`. */
                 cause: components["schemas"]["SignatureCause"];
                 /** @description The cause as a sentence. */
                 message: string;
@@ -1648,7 +1648,7 @@ export interface components {
             object: "webhook_health";
             /** @description Id of the webhook. */
             webhook_id: string;
-            /** @description How the webhook does. */
+            /** @description Whether the webhook works. */
             state: components["schemas"]["WebhookHealthState"];
             /**
              * Format: date-time
@@ -1678,7 +1678,7 @@ export interface components {
             /** @description The circuit breaker of the webhook. */
             circuit: {
                 /**
-                 * @description `open`: failures paused the deliveries. `half_open`: one delivery at a time tests the endpoint.
+                 * @description `open`: deliveries wait after failures. `half_open`: one delivery at a time tests the endpoint.
                  * @enum {string}
                  */
                 state: "closed" | "open" | "half_open";
@@ -1703,7 +1703,7 @@ export interface components {
                 error: components["schemas"]["AttemptError"];
                 /** @description The status of the answers; null if there was none. */
                 status_code: number | null;
-                /** @description How many attempts failed so. */
+                /** @description How many attempts failed with this error and status. */
                 count: number;
                 /**
                  * Format: date-time
@@ -1712,7 +1712,7 @@ export interface components {
                 last_at: string;
                 /** @description The delivery of the newest of them. */
                 delivery_id: string;
-                /** @description What to do about it. */
+                /** @description The remedy, as a sentence. */
                 hint: string;
             }[];
         };
@@ -1730,7 +1730,7 @@ export interface components {
             object: "webhook_health";
             /** @description Id of the webhook. */
             webhook_id: string;
-            /** @description How the webhook does. */
+            /** @description Whether the webhook works. */
             state: components["schemas"]["WebhookHealthState"];
             /**
              * Format: date-time
@@ -1760,7 +1760,7 @@ export interface components {
             /** @description The circuit breaker of the webhook. */
             circuit: {
                 /**
-                 * @description `open`: failures paused the deliveries. `half_open`: one delivery at a time tests the endpoint.
+                 * @description `open`: deliveries wait after failures. `half_open`: one delivery at a time tests the endpoint.
                  * @enum {string}
                  */
                 state: "closed" | "open" | "half_open";
@@ -1846,7 +1846,7 @@ export interface components {
                     [key: string]: unknown;
                 };
                 /**
-                 * @description What ended the failure.
+                 * @description Why the webhook has recovered.
                  * @enum {string}
                  */
                 cause: "succeeded" | "enabled" | "probe";
@@ -2115,13 +2115,13 @@ export interface operations {
                 /** @description The newest first (`desc`), or the oldest first (`asc`). With `asc` every page has a `next_cursor`, also the last and an empty one. */
                 order?: "asc" | "desc";
                 type?: components["schemas"]["SubscribableEventType"][];
-                /** @description Only what is about this: the `consultation_id` or the `batch_id` of an event, exactly. */
+                /** @description Only with this subject: the `consultation_id` or the `batch_id` of the event, exactly. */
                 subject?: string;
                 /** @description Only objects created at this time or later. */
                 since?: string;
                 /** @description Only objects created before this time. */
                 until?: string;
-                /** @description Only events with this text in a string of their `data`, exactly and case-sensitive. No index finds it: a search. */
+                /** @description Only events with this text in a string of their `data`, exactly and case-sensitive. A search, because no index finds it. */
                 q?: string;
             };
             header?: never;
@@ -2205,12 +2205,12 @@ export interface operations {
                  */
                 event_id?: string;
                 event_type?: components["schemas"]["EventTypeName"][];
-                /** @description Only what is about this: the `consultation_id` or the `batch_id` of an event, exactly. */
+                /** @description Only with this subject: the `consultation_id` or the `batch_id` of the event, exactly. */
                 subject?: string;
                 status?: components["schemas"]["DeliveryStatus"][];
-                /** @description Only those whose last answer had this status, as `503` or `5xx`. No index finds them: a search. */
+                /** @description Only deliveries whose last answer had this status, such as `503` or `5xx`. A search, because no index finds them. */
                 last_status_code?: string;
-                /** @description Only those with this `last_error`. A search, too. */
+                /** @description Only deliveries with this `last_error`. Also a search. */
                 last_error?: components["schemas"]["AttemptError"][];
                 /** @description Only objects created at this time or later. */
                 since?: string;

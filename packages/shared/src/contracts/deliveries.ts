@@ -76,7 +76,7 @@ export const listDeliveriesQuerySchema = forwardPeriod(
       .string()
       .regex(/^[1-5](\d\d|xx)$/, 'must be a status like 503 or a class like 5xx')
       .optional()
-      .describe('Only deliveries whose last answer had this status, such as `503` or `5xx`. A search, because no index finds them.'),
+      .describe('Only if the last answer had this status (`503`, `5xx`). A search, because no index finds it.'),
     last_error: repeatable(attemptErrorSchema).describe('Only deliveries with this `last_error`. Also a search.'),
     ...periodShape,
   }),
@@ -104,9 +104,7 @@ const deliveryFields = z.strictObject({
   last_status_code: z.number().int().nullable().describe('The status of the last answer; null if there was none.'),
   last_error: attemptErrorSchema.nullable().describe('Why the last attempt failed; null if it succeeded.'),
   last_duration_ms: z.number().int().nullable().describe('How long the last attempt took, in milliseconds.'),
-  test: z
-    .boolean()
-    .describe('Whether its event is a test, which does not affect the health of the webhook.'),
+  test: z.boolean().describe('Whether its event is a test, which does not affect the health of the webhook.'),
   created_at: timestampSchema.describe('When the delivery was created.'),
   completed_at: timestampSchema.nullable().describe('When it succeeded, failed or was canceled.'),
 });

@@ -72,7 +72,7 @@ export function searchableListSchema<Item extends z.ZodType>(item: Item) {
       .nullable()
       .optional()
       .describe(
-        "Only in answers to a search, which takes at most a second. The search compared all items down to this `created_at`, or up to it with `order=asc`. Null: it compared the whole list or, if `has_more` is true, nothing. Continue with `next_cursor`, also after an empty page.",
+        'Only in answers to a search, which takes at most a second. The search compared all items down to this `created_at`, or up to it with `order=asc`. Null: it compared the whole list or, if `has_more` is true, nothing. Continue with `next_cursor`, also after an empty page.',
       ),
   });
   return searched.meta({ id: `${id}List`, description: 'A page of a list.', examples: [example] });

@@ -30,7 +30,7 @@ const errorAdvice: Readonly<Record<ErrorCode, string>> = {
   invalid_json: 'Send one JSON object in UTF-8, without repeated names.',
   validation_failed: 'Correct every place that `details` names.',
   invalid_cursor: 'Use `next_cursor` of the same list with the same filters, or begin again without `cursor`.',
-  url_not_allowed: 'Use an https URL of a public host, without credentials, on port 443 or a port from 1024 that no usual service has.',
+  url_not_allowed: 'Use an https URL of a public host, without credentials, on port 443 or an uncommon one from 1024.',
   not_found: 'Check the path and the id. Ids of other organizations look like unknown ones.',
   method_not_allowed: 'Use a method that the header `Allow` names.',
   conflict: '`message` names the obstacle. Read the resource again, then decide.',
