@@ -961,7 +961,7 @@ export const tools: readonly Tool[] = [
      }
     },
     "last_status_code": {
-     "description": "Only deliveries whose last answer had this status, such as `503` or `5xx`. A search, because no index finds them.",
+     "description": "Only if the last answer had this status (`503`, `5xx`). A search, because no index finds it.",
      "type": "string",
      "pattern": "^[1-5](\\d\\d|xx)$"
     },

@@ -2208,7 +2208,7 @@ export interface operations {
                 /** @description Only with this subject: the `consultation_id` or the `batch_id` of the event, exactly. */
                 subject?: string;
                 status?: components["schemas"]["DeliveryStatus"][];
-                /** @description Only deliveries whose last answer had this status, such as `503` or `5xx`. A search, because no index finds them. */
+                /** @description Only if the last answer had this status (`503`, `5xx`). A search, because no index finds it. */
                 last_status_code?: string;
                 /** @description Only deliveries with this `last_error`. Also a search. */
                 last_error?: components["schemas"]["AttemptError"][];
