@@ -22,7 +22,7 @@ const expressions = codes.filter(
 );
 
 /** What services log, which is not all in one place; programs of the machine and words of SQL have spaces as well. */
-const otherPrograms = /^(kubectl|docker|make|npx|curl|redis-cli|chronyc|ip|ss|ulimit|config|vacuum) /;
+const otherPrograms = /^(enterprise-api|kubectl|docker|make|npx|curl|redis-cli|chronyc|ip|ss|ulimit|config|vacuum) /;
 const logLines = codes.filter((code) => /^[a-z][a-z'-]+( [a-z;:',-]+)+( …)?$/.test(code) && !otherPrograms.test(code));
 const sources = globSync(['services/*/src/**/*.ts', 'packages/shared/src/**/*.ts'], { cwd: projectFolder })
   .filter((file) => !file.endsWith('.test.ts'))
