@@ -29,7 +29,7 @@ export const m = {
   enter: {
     title: 'Open the console',
     open: 'Open console',
-    openFor: (label: string) => `Open console for ${label}`,
+    openFor: 'Open console for',
     text: 'This link works once, and only for a short time. It opens the console in this browser.',
     noLink: 'This page needs a link to the console, and this address has none.',
     refused: 'This link does not work: it was used, has expired, or is incomplete. Ask for a new one.',

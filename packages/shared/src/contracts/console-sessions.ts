@@ -128,5 +128,11 @@ export const meOfSessionSchema = z.strictObject({
   scopes: z.array(consoleScopeSchema),
 });
 
-export const enterConsoleSchema = z.strictObject({ token: z.string().regex(/^[A-Za-z0-9_-]{43}$/) });
-export const enteredConsoleSchema = z.strictObject({ organization_id: publicIdSchema('org'), path: z.string() });
+export const enterConsoleSchema = z.strictObject({
+  token: z.string().regex(/^[A-Za-z0-9_-]{43}$/),
+  look: z.literal(true).optional().describe('Only says whom the link is for, and leaves it unused.'),
+});
+export const enteredConsoleSchema = z.union([
+  z.strictObject({ organization_id: publicIdSchema('org'), path: z.string() }),
+  z.strictObject({ label: z.string().nullable() }),
+]);

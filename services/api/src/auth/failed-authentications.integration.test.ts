@@ -66,13 +66,13 @@ describe('an address with too many failed authentications', () => {
     expect((await lookups()) - before).toBe(1);
   });
 
-  it('may try no more links of the console, and no more keys', async () => {
+  it.each([{}, { look: true as const }])('may try no more links of the console, and no more keys: %j', async (how) => {
     const { address, call } = callFrom();
     const enter = () =>
       request(api.publicUrl)
         .post('/console/api/enter')
         .set({ 'X-Console': '1', 'X-Forwarded-For': address })
-        .send({ token: 'a'.repeat(43) });
+        .send({ token: 'a'.repeat(43), ...how });
     for (let count = 0; count < failuresAllowed; count++) await enter().expect(401);
     await enter().expect(429);
     await call('nwk_nonsense').expect(429);

@@ -37,6 +37,7 @@ function ask(method: Method, path: string, cookie?: string): Test {
 }
 
 const enter = (token: string, cookie?: string) => ask('post', '/enter', cookie).send({ token });
+const look = (token: string) => ask('post', '/enter').send({ token, look: true });
 
 async function enterWith(body: object = {}, organization = organizationId) {
   const session = await mint(body, organization);
@@ -183,6 +184,42 @@ describe('POST /console/api/enter', () => {
     expect(row.link_reused_at).not.toBeNull();
   });
 
+  it('says whom a link is for to those who look; only one of those who enter meanwhile gets in', async () => {
+    const label = '<script>hacked=1</script> "&amp; \u200bאבא __proto__';
+    const { token } = await mint({ label });
+    for (let count = 0; count < 3; count++) expect((await look(token).expect(200)).body).toEqual({ label });
+    const calls = Array.from({ length: 20 }, (_, nth) => (nth % 2 === 0 ? look(token) : enter(token)));
+    const answers = await Promise.all(calls);
+    const [looks, entries] = [0, 1].map((rest) => answers.filter((_, nth) => nth % 2 === rest));
+    expect(entries?.filter(({ status }) => status === 200)).toHaveLength(1);
+    for (const { status, body } of looks ?? []) {
+      expect(status === 200 ? body : codeOf({ body })).toEqual(status === 200 ? { label } : 'unauthorized');
+    }
+    expect(answers.filter(({ headers }) => cookiesOf(headers).length > 0)).toEqual([
+      expect.objectContaining({ status: 200, body: { organization_id: organizationId, path: expect.any(String) } }),
+    ]);
+    expect((await look((await mint()).token).expect(200)).body).toEqual({ label: null });
+  });
+
+  it('refuses a look as it refuses to enter, and takes no look for a second use of the link', async () => {
+    const { token } = await mint({ label: 'Ada' });
+    const url = `/console/api/enter?token=${token}&look=true`;
+    expect((await request(api.publicUrl).get(url).set('X-Console', '1').expect(405)).text).not.toContain('Ada');
+    await request(api.publicUrl).post('/console/api/enter').send({ token, look: true }).expect(403);
+    await look(token).set('Origin', 'https://evil.test').expect(403);
+    await look(token).set('Sec-Fetch-Site', 'cross-site').expect(403);
+    await look(token).set('Idempotency-Key', 'x').expect(400);
+    await ask('post', '/enter').send({ token, look: false }).expect(400);
+    const elsewhere = await mint({ label: 'Ada', ip_allowlist: ['203.0.113.9'] });
+    expect(codeOf(await look(elsewhere.token).expect(403))).toBe('ip_not_allowed');
+    const { headers } = await enter(token).expect(200);
+    const unknown = await look('x'.repeat(43)).expect(401);
+    const used = await look(token).expect(401);
+    expect(used.body.error.message).toBe(unknown.body.error.message);
+    const cookie = cookiesOf(headers)[0]?.split(';')[0] as string;
+    expect((await ask('get', `/${organizationId}/session`, cookie).expect(200)).body.link_reused_at).toBeNull();
+  });
+
   it('401 for an unknown, a malformed and an expired link; the cookie of a client is never kept', async () => {
     await enter('x'.repeat(43)).expect(401);
     await enter('short').expect(400);
@@ -194,6 +231,7 @@ describe('POST /console/api/enter', () => {
       .where('id', '=', uuid)
       .execute();
     await enter(token).expect(401);
+    await look(token).expect(401);
     const fixed = `__Host-console-${organizationId}=${'f'.repeat(43)}`;
     const { headers } = await enter((await mint()).token, fixed).expect(200);
     expect(cookiesOf(headers)[0]).not.toContain('ffff');

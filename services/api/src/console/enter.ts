@@ -29,7 +29,7 @@ interface Entering {
   requestId: string;
 }
 
-/** `POST /console/api/enter`: turns a link into a cookie, once. */
+/** `POST /console/api/enter`: turns a link into a cookie, once. The page looks at the link before. */
 export function enterRoute(options: EnterOptions): Route<EnteringAccess> {
   const { db, findSession, failures, now } = options;
   return defineRoute({
@@ -45,12 +45,12 @@ export function enterRoute(options: EnterOptions): Route<EnteringAccess> {
       const linkHash = hash('sha256', body.token, 'buffer');
       const session = await findSession(db, linkHash, 'link_hash');
       if (session !== null && !isListed(session, access.address)) return problem('ip_not_allowed');
-      const entered =
-        session === null || hasExpired(session, now())
-          ? undefined
-          : await useLink(options, { access, session, requestId });
+      const isLive = session !== null && !hasExpired(session, now());
+      if (isLive && body.look) return { label: session.session?.label ?? null };
+      const entered = isLive ? await useLink(options, { access, session, requestId }) : undefined;
       if (entered !== undefined) return entered;
-      await noteReuse(options, linkHash, requestId);
+      // Programs that scan mail may look long after the person entered.
+      if (!body.look) await noteReuse(options, linkHash, requestId);
       return refuse(failures, access);
     },
   });
