@@ -214,9 +214,11 @@ describe('POST /v1/webhooks/{id}/replay of pending deliveries', () => {
       api.db,
     );
     const before = await Promise.all([leased, due, test.id, attempted].map(dueAt));
+    const waits = await waitFor();
     const other = await api.createWebhook(key);
-    expect((await replay({ status }, other.id).expect(202)).body.matched).toBe(0);
-    expect((await replay({ status }).expect(202)).body).toMatchObject({ matched: 0, state: 'running' });
+    expect((await replay({ status }, other.id).expect(202)).body).toMatchObject({ matched: 0, state: 'running' });
+    expect(await dueAt(waits)).toBe(inAnHour.getTime());
+    expect((await replay({ status }).expect(202)).body.matched).toBe(1);
     expect(await Promise.all([leased, due, test.id, attempted].map(dueAt))).toEqual(before);
   });
 
@@ -224,30 +226,48 @@ describe('POST /v1/webhooks/{id}/replay of pending deliveries', () => {
     await waitFor({ last_status_code: 500 });
     const soon = await waitFor({}, new Date(Date.now() + 1_000));
     const later = await waitFor();
-    const failed = await insert({ status: 'failed' });
-    await update(failed.id, { last_status_code: 503 });
+    const failed = [await insert({ status: 'failed' }), await insert({ status: 'failed' })];
+    for (const { id } of failed) await update(id, { last_status_code: 503 });
     const body = { status: ['failed', 'pending'], status_code: [503], rate_per_second: 1 };
-    expect((await replay(body).expect(202)).body).toMatchObject({ matched: 3, pending: 3, has_more: false });
-    const at = await dueAt(failed.id);
+    expect((await replay(body).expect(202)).body).toMatchObject({ matched: 4, pending: 4, has_more: false });
+    const [at = 0, next] = await Promise.all(failed.map(({ id }) => dueAt(id)));
+    expect(next).toBe(at + 1_000);
     expect(await dueAt(soon)).toBeLessThanOrEqual(at + 1_000);
-    expect(await dueAt(later)).toBe(at + 2_000);
+    expect(await dueAt(later)).toBe(at + 3_000);
     expect(await countInvariantViolations(api.db, 1_000)).toBe(0);
   });
 
   it('is completed with what became of them; canceled, it leaves them to their schedule', async () => {
-    const [first, second, third] = [await waitFor(), await waitFor(), await waitFor()];
+    const [first, second, leased, attempted] = [await waitFor(), await waitFor(), await waitFor(), await waitFor()];
     const { body } = await replay({ status }).expect(202);
     await deliver(first, 2);
-    await updatePending(third, { next_attempt_at: inAnHour, lease_count: 1 });
-    expect(await count(body.id)).toMatchObject({ pending: 2, succeeded: 1, failed: 0, canceled: 0 });
-    const canceled = { state: 'canceled', matched: 3, pending: 0, succeeded: 1, failed: 0, canceled: 2 };
+    const [leaseEnd, inTwoHours] = [new Date(Date.now() + 45_000), new Date(inAnHour.getTime() + 3_600_000)];
+    await updatePending(leased, { next_attempt_at: leaseEnd, lease_count: 1 });
+    await fail(attempted, 'pending');
+    await updatePending(attempted, { next_attempt_at: inTwoHours });
+    expect(await count(body.id)).toMatchObject({ pending: 3, succeeded: 1, failed: 0, canceled: 0 });
+    const canceled = { state: 'canceled', matched: 4, pending: 0, succeeded: 1, failed: 0, canceled: 3 };
     expect((await cancel(body.id).expect(200)).body).toMatchObject(canceled);
-    expect(await dueAt(second)).toBe(inAnHour.getTime());
-    for (const id of [second, third]) expect(await shown(id)).toMatchObject({ status: 'pending', attempt_count: 1 });
+    expect(await Promise.all([second, leased, attempted].map(dueAt))).toEqual(
+      [inAnHour, leaseEnd, inTwoHours].map(Number),
+    );
+    for (const id of [second, leased]) expect(await shown(id)).toMatchObject({ status: 'pending', attempt_count: 1 });
+    expect(await shown(attempted)).toMatchObject({ status: 'pending', attempt_count: 2 });
     const again = (await replay({ status }).expect(202)).body;
-    expect(again.matched).toBe(1);
+    expect(again.matched).toBe(2);
+    await deliver(attempted, 3);
     await fail(second, 'failed');
-    expect(await count(again.id)).toMatchObject({ state: 'completed', succeeded: 0, failed: 1, canceled: 0 });
+    expect(await count(again.id)).toMatchObject({ state: 'completed', succeeded: 1, failed: 1, canceled: 0 });
+    expect(await countInvariantViolations(api.db, 1_000)).toBe(0);
+  });
+
+  it('canceled, it delays no delivery that was retried since', async () => {
+    const [retried] = [await waitFor(), await waitFor()];
+    const { body } = await replay({ status }).expect(202);
+    await fail(retried, 'failed');
+    await api.call('post', `/v1/webhooks/deliveries/${retried}/retry`, key).expect(202);
+    expect((await cancel(body.id).expect(200)).body).toMatchObject({ matched: 2, failed: 1, canceled: 1 });
+    expect(await dueAt(retried)).toBeLessThanOrEqual(Date.now());
     expect(await countInvariantViolations(api.db, 1_000)).toBe(0);
   });
 
