@@ -1,6 +1,8 @@
+import { fromPublicId, newUuid } from '@enterprise-api/shared/runtime';
 import { until } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import type { Page } from 'playwright-core';
+import { phone } from './browser.ts';
 import { type ConsoleStage, openConsoleStage, show } from './console-stage.ts';
 
 jest.setTimeout(900_000);
@@ -79,7 +81,8 @@ beforeAll(async () => {
   stage = await openConsoleStage(({ path, body }) => {
     if (path === '/large') return { body: 'x'.repeat(16_384) };
     const number = Number(/"number":(\d+)/.exec(String(body))?.[1] ?? 0);
-    return { status: 400, headers: { 'content-type': 'text/plain' }, body: strings[number] ?? '' };
+    const headers = { 'content-type': 'text/plain', server: markup[number] ?? 'nginx' };
+    return { status: 400, headers, body: strings[number] ?? '' };
   });
 });
 afterAll(async () => stage[Symbol.asyncDispose]());
@@ -122,7 +125,7 @@ it(`shows ${strings.length} hostile strings in every field as text`, async () =>
   expect(markup.filter((text) => listed.includes(text)).length).toBeGreaterThan(markup.length / 2);
   for (const { id: delivery, event_id } of rows) {
     await at(`/deliveries/${delivery}`);
-    await expectHarmless(page, []);
+    await expectHarmless(page, ['server: ', 'Connected to 127.0.0.1']);
     await at(`/events/${event_id}`);
     await expectHarmless(page, []);
   }
@@ -147,6 +150,57 @@ it(`shows ${strings.length} hostile strings in every field as text`, async () =>
   await expectHarmless(page, []);
   expect(requested.filter((address) => new URL(address).origin !== origin)).toEqual([]);
   expect(complaints.filter((text) => !text.includes('status of 400'))).toEqual([]);
+});
+
+it('shows addresses and headers of answers as text, whatever the database holds', async () => {
+  const { customer, db, receiver } = stage;
+  await customer.createWebhook(receiver.url('/headers'), { events: ['batch.failed'] });
+  await customer.emit([{ organization_id: customer.organizationId, type: 'batch.failed', data: { batch_id: 'b' } }]);
+  const [delivery] = await until('the delivery', () => customer.deliveries('&event_type=batch.failed'), {
+    holds: (rows) => rows[0]?.status === 'failed',
+  });
+  const uuid = fromPublicId('dlv', delivery?.id ?? '') as string;
+  const attempts = db.selectFrom('attempts').selectAll().where('delivery_id', '=', uuid);
+  const attempt = await attempts.executeTakeFirstOrThrow();
+  const long = 'x'.repeat(2_000);
+  const rows = [...strings, long].map((text, nth) => ({
+    ...attempt,
+    id: newUuid(),
+    number: nth + 10,
+    superseded: true,
+    remote_address: text,
+    response_headers: JSON.stringify({ server: text, [text]: text }),
+  }));
+  await db.insertInto('attempts').values(rows).execute();
+  await using window = await stage.enter(`/deliveries/${delivery?.id}`, {}, phone);
+  const { page, complaints, requested } = window;
+  const told = [...markup, long].flatMap((text) => [`Connected to ${text.replace('\t', ' ')}`, `${text}: ${text}`]);
+  await expectHarmless(page, [...told, '⟨U+202E⟩', '⟨U+001B⟩[31mred']);
+  const [content, screen] = await page.evaluate<number[]>('[document.documentElement.scrollWidth, innerWidth]');
+  expect(content).toBeLessThanOrEqual(screen as number);
+  expect(requested.filter((address) => new URL(address).origin !== stage.origin)).toEqual([]);
+  expect(complaints).toEqual([]);
+});
+
+it('a link says whom it is for: a name is text, and a page that only shows it leaves the link unused', async () => {
+  await using window = await stage.browser.open(phone);
+  const { page, complaints, requested } = window;
+  const named: string[] = [];
+  for (const label of strings) {
+    const link = await stage.link({ label }).catch(() => undefined);
+    if (link === undefined) continue;
+    named.push(label);
+    await page.goto('about:blank');
+    await page.goto(link);
+    await page.getByRole('heading', { name: 'Open console for' }).waitFor();
+    await expectHarmless(page, invisible.test(label) ? ['⟨U+'] : [`Open console for ${label}`]);
+  }
+  expect(named.length).toBeGreaterThan(markup.length / 2);
+  await page.getByRole('button', { name: 'Open console' }).click();
+  await page.locator('.who').waitFor({ state: 'attached' });
+  await expectHarmless(page, []);
+  expect(requested.filter((address) => ![stage.origin, 'null'].includes(new URL(address).origin))).toEqual([]);
+  expect(complaints).toEqual([]);
 });
 
 it('shows an event of 256 KiB', async () => {

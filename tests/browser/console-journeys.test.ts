@@ -7,7 +7,10 @@ jest.setTimeout(300_000);
 let stage: ConsoleStage;
 let isBroken = true;
 beforeAll(async () => {
-  stage = await openConsoleStage(() => (isBroken ? { status: 503, body: 'down for maintenance' } : {}));
+  stage = await openConsoleStage(({ path }) => {
+    if (path === '/later') return { status: 503, headers: { 'retry-after': '3600' } };
+    return isBroken ? { status: 503, body: 'down for maintenance' } : {};
+  });
   await stage.customer.createWebhook(stage.receiver.url('/hook'));
 });
 afterAll(async () => stage[Symbol.asyncDispose]());
@@ -62,6 +65,41 @@ it('a link works once', async () => {
   await second.page.goto(link);
   await second.page.getByRole('button', { name: 'Open console' }).click();
   await second.page.getByText('This link does not work').waitFor();
+  // A person pastes the next link where the last one failed.
+  await second.page.goto(await stage.link({ label: 'Grace Hopper' }));
+  await second.page.getByRole('heading', { name: 'Open console for Grace Hopper' }).waitFor();
+  await second.page.getByRole('button', { name: 'Open console' }).click();
+  await second.page.getByRole('button', { name: 'Sign out' }).click();
+  await second.page.getByText('You are signed out.').waitFor();
+  expect(await second.page.getByRole('button', { name: 'Open console' }).count()).toBe(0);
+});
+
+it('a replay sends what waits at once; canceled, it gives the due time back', async () => {
+  const { customer, receiver } = stage;
+  const { id } = await customer.createWebhook(receiver.url('/later'), { events: ['batch.partial_failure'] });
+  const data = { batch_id: 'batch_1' };
+  await customer.emit([{ organization_id: customer.organizationId, type: 'batch.partial_failure', data }]);
+  const [before] = await until('the first attempt', () => customer.deliveries(`&webhook_id=${id}`), {
+    holds: ([delivery]) => delivery?.attempt_count === 1,
+  });
+  await using window = await stage.enter(`/webhooks/${id}/replay`);
+  const { page, complaints } = window;
+  await page.getByText('Nothing matches.').waitFor();
+  await page.getByLabel('waiting').check();
+  await page.getByRole('button', { name: 'Apply' }).click();
+  await page.getByText('waiting 1').waitFor();
+  await press(page, page.getByRole('button', { name: 'Send 1 delivery again' }));
+  await press(page, page.getByRole('button', { name: 'Cancel replay' }));
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText('get their due time back').waitFor();
+  const hastened = await customer.deliveries(`&webhook_id=${id}`);
+  expect(hastened[0]?.next_attempt_at).not.toBe(before?.next_attempt_at);
+  await press(page, dialog.getByRole('button', { name: 'Cancel replay' }));
+  await page.getByText('Here they count as canceled.').waitFor();
+  expect(await page.locator('.state').first().textContent()).toBe('Canceled');
+  expect(await page.getByRole('button', { name: 'Cancel replay' }).count()).toBe(0);
+  expect((await customer.deliveries(`&webhook_id=${id}`))[0]).toEqual({ ...before, waiting_for: expect.any(String) });
+  expect(complaints).toEqual([]);
 });
 
 it('filters and places in lists are in the address; Next and Previous lead there and back', async () => {

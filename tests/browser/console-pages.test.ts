@@ -1,3 +1,4 @@
+import { fromPublicId, newUuid } from '@enterprise-api/shared/runtime';
 import { until } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { Page } from 'playwright-core';
@@ -16,9 +17,14 @@ const devices = [
 let stage: ConsoleStage;
 let pages: string[];
 let broken: string;
+let failedId: string;
+let erasedId: string;
+let erasedEventId: string;
 beforeAll(async () => {
   stage = await openConsoleStage(({ path }) =>
-    path === '/broken' ? { status: 503, body: 'down for maintenance' } : { body: '{"ok":true}' },
+    path === '/broken'
+      ? { status: 503, headers: { server: 'x'.repeat(1_500), 'retry-after': '0' }, body: 'down for maintenance' }
+      : { body: '{"ok":true}' },
   );
   const { customer, receiver } = stage;
   await customer.createWebhook(receiver.url('/works'), { description: 'Works' });
@@ -34,9 +40,18 @@ beforeAll(async () => {
   const over = (rows: { status: string }[]) =>
     rows.filter(({ status }) => status === 'failed').length === 4 && rows.every(({ status }) => status !== 'pending');
   const rows = await until('the deliveries', () => customer.deliveries(), { holds: over, withinMs: 180_000 });
-  const failed = rows.find(({ status }) => status === 'failed');
-  const replay = await customer.call('POST', `/v1/webhooks/${broken}/replay`, { since: '2026-01-01T00:00:00Z' });
-  const { id: replayId } = JSON.parse(replay.text) as { id: string };
+  const [failed, erased] = rows.filter(({ status }) => status === 'failed');
+  failedId = failed?.id ?? '';
+  erasedId = erased?.id ?? '';
+  erasedEventId = erased?.event_id ?? '';
+  const replay = async (options: object) => {
+    const body = { since: '2026-01-01T00:00:00Z', ...options };
+    const { text } = await customer.call('POST', `/v1/webhooks/${broken}/replay`, body);
+    return (JSON.parse(text) as { id: string }).id;
+  };
+  const canceledId = await replay({ rate_per_second: 1 });
+  await customer.call('POST', `/v1/webhooks/replays/${canceledId}/cancel`);
+  const replayId = await replay({});
   pages = [
     '',
     '?range=1h',
@@ -44,9 +59,12 @@ beforeAll(async () => {
     '/webhooks/new',
     `/webhooks/${broken}`,
     `/webhooks/${broken}/replay`,
+    `/webhooks/${broken}/replay?status=failed&status=pending`,
     `/webhooks/${broken}/replay?replay=${replayId}`,
+    `/webhooks/${broken}/replay?replay=${canceledId}`,
     '/deliveries?status=failed',
-    `/deliveries/${failed?.id}`,
+    `/deliveries/${failedId}`,
+    `/deliveries/${rows.find(({ status }) => status === 'succeeded')?.id}`,
     '/events',
     `/events/${failed?.event_id}`,
     '/signatures',
@@ -222,6 +240,68 @@ describe('a state', () => {
     await page.locator('td a').first().click();
     await untilShown(page);
     await page.getByText('This session hides the data of events.').waitFor();
+  });
+
+  it('an address or a header that is absent says why', async () => {
+    const { customer, db } = stage;
+    const uuid = fromPublicId('dlv', failedId) as string;
+    const sent = await db.selectFrom('attempts').selectAll().where('delivery_id', '=', uuid).executeTakeFirstOrThrow();
+    const nothing = { superseded: true, remote_address: null, response_headers: null };
+    const attempts = [
+      { error: 'destination_blocked', status_code: null, connect_ms: null },
+      { error: 'connection_refused', status_code: null, connect_ms: null },
+      { error: 'http_error', status_code: 500 },
+      { error: null, status_code: 200 },
+    ].map((values, nth) => ({ ...sent, ...nothing, ...values, id: newUuid(), number: 21 + nth }));
+    await db.insertInto('attempts').values(attempts).execute();
+    await using window = await stage.enter(`/deliveries/${failedId}`, {}, phone);
+    const { page } = window;
+    const reasonOf = async ({ number }: { number: number }) => {
+      const attempt = page.getByRole('listitem').filter({ hasText: `Attempt ${number}` });
+      return (await attempt.locator('.hint').allTextContents()).at(-1);
+    };
+    expect(await Promise.all(attempts.map(reasonOf))).toEqual([
+      'The address is not allowed, so nothing was connected.',
+      'No connection was made, so there is no address.',
+      'The data is not available.',
+      'Address and headers of the answer are kept for failed attempts.',
+    ]);
+    await expectGood(page);
+    await customer.internal('POST', '/internal/v1/erasures', {
+      organization_id: customer.organizationId,
+      event_ids: [erasedEventId],
+    });
+    const events = () => customer.call('GET', `/v1/events/${erasedEventId}`);
+    await until('the erasure', events, { holds: ({ text }) => !text.includes('"erased_at":null'), withinMs: 60_000 });
+    await show(page, `${stage.origin}/console/${customer.organizationId}/deliveries/${erasedId}`);
+    await page.getByText('The data was erased:').nth(1).waitFor();
+    await expectGood(page);
+    const reader = { show_bodies: false, scopes: ['me:read', 'webhooks:read'] };
+    await using hidden = await stage.enter(`/deliveries/${failedId}`, reader, phone);
+    const shown = await hidden.page.locator('main').innerText();
+    expect(shown).toContain('This session hides the contents of events and answers.');
+    expect(shown).not.toMatch(/Connected to|xxx/);
+    await expectGood(hidden.page);
+  });
+
+  it.each(devices)('a link names the person it is for, on %s', async (_device, options) => {
+    await using window = await stage.browser.open(options);
+    const { page } = window;
+    await loadAxe(page);
+    await page.goto(await stage.link({ label: 'W'.repeat(100) }));
+    await page.getByText('W'.repeat(100)).waitFor();
+    await expectGood(page);
+  });
+
+  it('a link whose name cannot be read opens nevertheless', async () => {
+    await using window = await stage.browser.open();
+    const { page } = window;
+    await page.route('**/console/api/enter', (route) =>
+      route.request().postData()?.includes('look') ? route.abort() : route.continue(),
+    );
+    await page.goto(await stage.link());
+    await page.getByRole('button', { name: 'Open console' }).click();
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
   });
 
   it('a live page reads every 2 seconds while somebody can see it, and not at all while nobody can', async () => {

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import type { Database } from '@enterprise-api/shared/ledger';
 import {
   type ApiCustomer,
   createApiCustomer,
@@ -24,6 +25,7 @@ export interface ConsoleStage extends AsyncDisposable {
   readonly customer: ApiCustomer;
   readonly receiver: Receiver;
   readonly api: ServiceProcess;
+  readonly db: Database;
   /** A link that enters once. */
   link(values?: SessionValues): Promise<string>;
   endSessions(): Promise<void>;
@@ -79,6 +81,7 @@ export async function openConsoleStage(respond: ReceiverOptions['respond']): Pro
     customer,
     receiver,
     api,
+    db: stage.db,
     enter: async (path, values, options = desktop) => {
       const window = await browser.open(options);
       const { page } = window;

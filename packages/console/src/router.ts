@@ -16,10 +16,10 @@ export const usePlace = () => useStore(place);
 export const organizationOf = (path: string) => /^\/console\/(org_[0-9a-z]+)(\/|$)/.exec(path)?.[1];
 
 /** The address of a page of this organization. */
-export function to(page: string, query: Record<string, string | undefined> = {}): string {
+export function to(page: string, query: Record<string, string | readonly string[] | undefined> = {}): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query))
-    if (value !== undefined && value !== '') search.append(name, value);
+    for (const item of [value ?? []].flat()) if (item !== '') search.append(name, item);
   const text = search.toString();
   return `/console/${organizationOf(place.get().path) ?? ''}${page}${text === '' ? '' : `?${text}`}`;
 }

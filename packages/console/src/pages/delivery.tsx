@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { useAction, useCall, useQuery } from '../api/query.ts';
-import type { Attempt, DeliveryDetail, Webhook } from '../api/types.ts';
+import type { Attempt, DeliveryDetail, Event, Webhook } from '../api/types.ts';
 import { curlOf } from '../curl.ts';
 import { count, duration, pretty, visible } from '../format.ts';
 import { m } from '../messages.ts';
@@ -10,6 +10,7 @@ import { errorName } from '../ui/causes.tsx';
 import { Load, Page, Panel, ProblemNotice } from '../ui/page.tsx';
 import { Facts } from '../ui/table.tsx';
 import { Code, Copy, Id, State, Text, useNow, When } from '../ui/text.tsx';
+import { WhyNoData } from './event.tsx';
 
 export function DeliveryPage({ id }: { id: string }) {
   const path = `/v1/webhooks/deliveries/${id}`;
@@ -19,6 +20,7 @@ export function DeliveryPage({ id }: { id: string }) {
   const delivery = useQuery<DeliveryDetail>(path, isPending ? 2000 : undefined);
   const { data } = delivery;
   const webhook = useQuery<Webhook>(data && `/v1/webhooks/${data.webhook_id}`);
+  const event = useQuery<Event>(data?.request.body === null ? `/v1/events/${data.event_id}` : undefined);
   if (data && (data.status === 'pending') !== isPending) setPending(data.status === 'pending');
   const retry = useAction(async () => {
     await call('POST', `${path}/retry`);
@@ -61,8 +63,8 @@ export function DeliveryPage({ id }: { id: string }) {
             <Panel title={m.deliveries.one} request={path} cli={`deliveries show ${id}`}>
               <Summary delivery={detail} url={url} />
             </Panel>
-            <Timeline delivery={detail} />
-            <SentRequest delivery={detail} />
+            <Timeline delivery={detail} event={event.data} />
+            <SentRequest delivery={detail} event={event.data} />
           </>
         )}
       </Load>
@@ -112,8 +114,14 @@ function Summary({ delivery, url }: { delivery: DeliveryDetail; url: string | un
   );
 }
 
+interface PartProps {
+  delivery: DeliveryDetail;
+  /** Read only if the delivery has no body: it says why. */
+  event: Event | undefined;
+}
+
 /** Every attempt: its time, the duration of each part, and the answer. */
-function Timeline({ delivery }: { delivery: DeliveryDetail }) {
+function Timeline({ delivery, event }: PartProps) {
   return (
     <Panel title={m.deliveries.timeline}>
       {delivery.attempts.length === 0 && <p class="empty">{m.deliveries.noAttempts}</p>}
@@ -140,14 +148,39 @@ function Timeline({ delivery }: { delivery: DeliveryDetail }) {
                 <Text of={attempt.url} />
               </p>
             )}
+            {attempt.remote_address && (
+              <p class="hint">
+                {m.deliveries.connectedTo} <Text of={attempt.remote_address} />
+              </p>
+            )}
+            {attempt.response_headers && (
+              <Code label={`${m.deliveries.answerHeaders} ${attempt.number}`}>
+                {headerLines(attempt.response_headers)}
+              </Code>
+            )}
             {attempt.response_body && (
               <Code label={`${m.deliveries.answer} ${attempt.number}`}>{attempt.response_body}</Code>
             )}
+            <p class="hint">
+              <WhyNoAnswer attempt={attempt} event={event ?? { ...delivery, erased_at: null }} />
+            </p>
           </li>
         ))}
       </ol>
     </Panel>
   );
+}
+
+/** Why the address or the headers of an answer are absent. */
+function WhyNoAnswer({ attempt, event }: { attempt: Attempt; event: Pick<Event, 'erased_at' | 'created_at'> }) {
+  const { error, status_code, remote_address, response_headers, timings } = attempt;
+  const hidesBodies = useHidesBodies();
+  if (error === null) return m.deliveries.onlyFailed;
+  if (error === 'destination_blocked') return m.deliveries.blocked;
+  if (remote_address !== null && (response_headers !== null || status_code === null)) return null;
+  if (hidesBodies) return m.states.hidden;
+  const isConnected = status_code !== null || timings.connect_ms !== null;
+  return isConnected || event.erased_at !== null ? <WhyNoData event={event} /> : m.deliveries.notConnected;
 }
 
 /** The durations of an attempt's parts as bars, next to their numbers. */
@@ -173,14 +206,20 @@ function Phases({ attempt: { timings, duration_ms } }: { attempt: Attempt }) {
   );
 }
 
-function SentRequest({ delivery: { request } }: { delivery: DeliveryDetail }) {
-  const hidesBodies = useHidesBodies();
-  const headers = Object.entries(request.headers).map(([name, value]) => `${name}: ${value}`);
+const headerLines = (headers: Record<string, string>) =>
+  Object.entries(headers)
+    .map(([name, value]) => `${name}: ${value}`)
+    .join('\n');
+
+function SentRequest({ delivery, event }: PartProps) {
+  const { request } = delivery;
   return (
     <Panel title={m.deliveries.request}>
-      <Code label={m.deliveries.headers}>{headers.join('\n')}</Code>
+      <Code label={m.deliveries.headers}>{headerLines(request.headers)}</Code>
       {request.body === null ? (
-        <p class="empty">{hidesBodies ? m.events.hidden : m.events.retention}</p>
+        <p class="empty">
+          <WhyNoData event={event ?? { ...delivery, erased_at: null }} />
+        </p>
       ) : (
         <Code label={m.deliveries.body} copy={request.body}>
           {pretty(request.body)}

@@ -47,7 +47,7 @@ export function EventPage({ id }: { id: string }) {
 }
 
 /** Data can be absent for four reasons. */
-function WhyNoData({ event: { erased_at, created_at } }: { event: Event }) {
+export function WhyNoData({ event: { erased_at, created_at } }: { event: Pick<Event, 'erased_at' | 'created_at'> }) {
   const hidesBodies = useHidesBodies();
   const retention = useSession().organization.body_retention_seconds;
   if (erased_at)

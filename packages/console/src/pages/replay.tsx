@@ -6,7 +6,7 @@ import { count, duration, plural } from '../format.ts';
 import { m } from '../messages.ts';
 import { setQuery, to, usePlace } from '../router.ts';
 import { useReadOnly } from '../session.tsx';
-import { Confirm, Field, Select } from '../ui/form.tsx';
+import { Choices, Confirm, Field, Select } from '../ui/form.tsx';
 import { Filters, localTime } from '../ui/list.tsx';
 import { Load, Page, Panel, ProblemNotice } from '../ui/page.tsx';
 import { Facts } from '../ui/table.tsx';
@@ -60,11 +60,13 @@ function Choose({ webhookId }: { webhookId: string }) {
           defaultValue={localTime(query.get('since') ?? yesterday)}
         />
         <Field label={m.replay.until} name="until" type="datetime-local" defaultValue={localTime(query.get('until'))} />
-        <Select
-          label={m.replay.status}
+        <Choices
+          legend={m.replay.status}
+          hint={m.replay.statusHint}
           name="status"
-          value={value('status')}
-          options={[['', m.replay.failedAndCanceled], ...Object.entries(m.replay.statuses)]}
+          options={Object.keys(m.replay.statuses)}
+          names={m.replay.statuses}
+          chosen={query.getAll('status')}
         />
         <Select
           label={m.deliveries.type}
@@ -169,6 +171,7 @@ function Progress({ id, readOnly }: { id: string; readOnly: boolean }) {
                 [m.webhooks.created, <When at={data.created_at} />],
               ]}
             />
+            {data.state === 'canceled' && data.canceled > 0 && <p class="hint">{m.replay.canceledText}</p>}
             <a href={to('/deliveries', { webhook_id: data.webhook_id })}>{m.deliveries.title}</a>
           </>
         )}

@@ -49,7 +49,7 @@ export function Causes({ webhookId, causes }: { webhookId: string; causes: reado
               <a
                 class="button"
                 href={to(`/webhooks/${webhookId}/replay`, {
-                  status: 'failed',
+                  status: ['failed', 'pending'],
                   error,
                   status_code: status_code === null ? undefined : String(status_code),
                 })}
