@@ -12,6 +12,8 @@ export interface Sizes {
   backlog: number;
   /** W10: delivery rows in the ledger before the measurement. */
   growth: number[];
+  /** W11: delivery rows in the ledger. */
+  panels: number;
   /** Deliveries in each baseline with a queue, and without. */
   queued: number;
   direct: number;
@@ -30,6 +32,7 @@ export const sizesOf: Record<Form, Sizes> = {
     apiRequests: 500,
     backlog: 500,
     growth: [1_000],
+    panels: 20_000,
     queued: 200,
     direct: 500,
   },
@@ -43,6 +46,7 @@ export const sizesOf: Record<Form, Sizes> = {
     apiRequests: 15_000,
     backlog: 12_000,
     growth: [10_000, 100_000],
+    panels: 200_000,
     queued: 6_000,
     direct: 20_000,
   },
@@ -56,6 +60,7 @@ export const sizesOf: Record<Form, Sizes> = {
     apiRequests: 60_000,
     backlog: 50_000,
     growth: [10_000, 100_000, 1_000_000, 10_000_000],
+    panels: 10_000_000,
     queued: 20_000,
     direct: 60_000,
   },
