@@ -112,6 +112,21 @@ describe('enterprise-api', () => {
     });
   });
 
+  it('lets a webhook recover by itself, until it is told not to', async () => {
+    const { id } = await createWebhook('--disabled', '--auto-recover');
+    const shown = async () => (await run(['webhooks', 'show', id])).stdout;
+    const changed = (...args: string[]) => json('webhooks', 'update', id, ...args);
+    expect(await shown()).toMatch(/recovers +once a test succeeds/);
+    expect(await changed('--description', 'other')).toMatchObject({ auto_recover: true });
+    expect(await changed('--no-auto-recover')).toMatchObject({ auto_recover: false });
+    expect(await shown()).not.toContain('recovers');
+    expect(await changed('--auto-recover')).toMatchObject({ auto_recover: true });
+    await run(['webhooks', 'delete', id, '--yes']);
+    const { id: other } = await createWebhook();
+    expect(await json('webhooks', 'show', other)).toMatchObject({ auto_recover: false });
+    await run(['webhooks', 'delete', other, '--yes']);
+  });
+
   it('tests a webhook, and shows, retries and replays its deliveries', async () => {
     const webhook = await createWebhook();
     const test = await json<Delivery>('webhooks', 'test', webhook.id);

@@ -3,7 +3,6 @@ import { createDatabaseClock, createPartitionLoop, keepMeasuring } from '@enterp
 import { runPreflightChecks } from '@enterprise-api/shared/preflight';
 import { createJobProducer, createNotifier, selectQueueBackend } from '@enterprise-api/shared/queue';
 import { createClosers, createLimitedWarning, toPublicId } from '@enterprise-api/shared/runtime';
-import { createSecretBox } from '@enterprise-api/shared/security';
 import { openTracing } from '@enterprise-api/shared/tracing';
 import { createPublicGuard } from './auth/guard.ts';
 import { createInternalGuard, createInternalSecrets } from './auth/internal-guard.ts';
@@ -113,7 +112,7 @@ async function openChecks(ledger: Awaited<ReturnType<typeof openLedger>>) {
     addressOf: createClientAddressOf(config.trustedProxies, ledger.log),
     usage: openUsage(ledger, ledger),
     identityTokens: createIdentityTokens({ keys: config.identitySigningKeys, clock: databaseClock }),
-    runOnce: createRunOnce(createSecretBox(config.keyRing)),
+    runOnce: createRunOnce(config.keyRing),
   };
 }
 

@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto';
 
 /** Encrypts secrets at rest. Every ciphertext contains the id of its key. */
 export type EncryptionKey = { id: string; key: Buffer };
@@ -35,6 +35,13 @@ export function parseKeyRing(text: string): ParsedKeyRing {
   const [first, ...others] = keys;
   if (first === undefined || problems.length > 0) return { ok: false, problems };
   return { ok: true, keys: [first, ...others] };
+}
+
+/** Derives a key for MACs from each key of the ring. The first one signs; accept a MAC of any of them. */
+export function macKeys(ring: KeyRing, purpose: string): Buffer[] {
+  return ring.map(({ key }) =>
+    Buffer.from(hkdfSync('sha256', key, '', `enterprise-api ${purpose}`, encryptionKeyBytes)),
+  );
 }
 
 const algorithm = 'aes-256-gcm';

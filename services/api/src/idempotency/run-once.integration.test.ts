@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Change, Database } from '@enterprise-api/shared/ledger';
 import { createLogger, newUuid, toPublicId } from '@enterprise-api/shared/runtime';
-import { createSecretBox } from '@enterprise-api/shared/security';
+import type { KeyRing } from '@enterprise-api/shared/security';
 import { openTestDatabase } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import express, { type Express } from 'express';
@@ -25,6 +25,7 @@ interface Access {
 
 const log = createLogger('test', 'fatal');
 const noteSchema = z.strictObject({ name: z.string() });
+const bodySchema = noteSchema.extend({ headers: z.record(z.string(), z.string()).optional() });
 const access: Access = { organizationId: newUuid() };
 
 let db: Database;
@@ -62,13 +63,15 @@ function write(transact: Transact): Promise<Problem | { name: string }> {
   });
 }
 
-function createApp(database: Database): Express {
+const newKey = (id: string) => ({ id, key: randomBytes(32) });
+
+function createApp(database: Database, ring: KeyRing = [newKey('test')]): Express {
   const routes = [
     defineRoute({
       endpoint: 'POST /v1/notes',
       ...undescribed,
       scope: 'webhooks:write',
-      body: noteSchema,
+      body: bodySchema,
       success: 'created',
       response: noteSchema,
       handle: ({ transact }: { access: Access; transact: Transact }) => write(transact),
@@ -86,7 +89,6 @@ function createApp(database: Database): Express {
       },
     }),
   ];
-  const ring = [{ id: 'test', key: randomBytes(32) }] as const;
   const notify = async (change: Change) => void notified.push(change);
   const made = express();
   made.use(attachTestContext('public'));
@@ -99,7 +101,7 @@ function createApp(database: Database): Express {
       transactAs: createTransact({ db: database, log, notify, onEmitted: () => undefined }),
       readsActor: false,
       ownerOf: ({ organizationId }) => organizationId,
-      runOnce: createRunOnce(createSecretBox(ring)),
+      runOnce: createRunOnce(ring),
       withDatabaseCheck: (work) => work,
       checkResponses: true,
     }),
@@ -129,6 +131,24 @@ describe('a success', () => {
       '1',
     ]);
     expect(await effects()).toEqual([1, 1, 1]);
+  });
+
+  it('of a request with headers is replayed after a rotation; without the key nobody can test a guess', async () => {
+    const body = { name: 'x', headers: { authorization: 'Basic short' } };
+    const [key, other] = [newKey('old'), newKey('new')];
+    const post = (ring: KeyRing, sent: object) =>
+      request(createApp(db, ring)).post('/v1/notes').set('Idempotency-Key', 'with-headers').send(sent);
+    const print = async () =>
+      (await db.selectFrom('idempotency_keys').select('fingerprint').executeTakeFirst())?.fingerprint;
+    await db.deleteFrom('idempotency_keys').execute();
+    await post([key], body).expect(201);
+    const stored = await print();
+    expect((await post([other, key], body).expect(201)).headers['idempotent-replayed']).toBe('true');
+    await post([key], { ...body, headers: { authorization: 'Basic other' } }).expect(422);
+    expect(await effects()).toEqual([1, 1, 1]);
+    await db.deleteFrom('idempotency_keys').execute();
+    await post([other], body).expect(201);
+    expect(stored?.equals((await print()) as Buffer)).toBe(false);
   });
 
   it('of a route without an answer is kept too', async () => {

@@ -1,8 +1,14 @@
-import { hash } from 'node:crypto';
+import { createHmac, hash } from 'node:crypto';
 import type { ErrorCode } from '@enterprise-api/shared/contracts';
 import type { DatabaseTransaction } from '@enterprise-api/shared/ledger';
 import { fromPublicId, type Uuid } from '@enterprise-api/shared/runtime';
-import { type SecretBox, SecretUnavailableError } from '@enterprise-api/shared/security';
+import {
+  createSecretBox,
+  type KeyRing,
+  macKeys,
+  type SecretBox,
+  SecretUnavailableError,
+} from '@enterprise-api/shared/security';
 import type { Transact } from '../core/unit-of-work.ts';
 import { isProblem, type Problem, problem } from '../http/problem.ts';
 import type { Answer } from '../http/routing/respond.ts';
@@ -37,14 +43,16 @@ export type RunOnce = (
  * key. A client that replaces its API key between two tries must not repeat the effect. Under `/internal/v1` the owner
  * is the id of the caller's secret. All stored answers are sealed, because some contain a secret.
  */
-export function createRunOnce(box: SecretBox): RunOnce {
+export function createRunOnce(ring: KeyRing): RunOnce {
+  const box = createSecretBox(ring);
+  const keys = macKeys(ring, 'idempotent request');
   return (request, transact, run, render) => {
     const id = idOf(request);
-    const print = fingerprint(request.query, request.json);
+    const prints = fingerprints(request.query, request.json, keys);
     return transact(async (unit) => {
       if (!(await tryLock(unit.trx, id))) return problem('idempotency_in_progress');
       const stored = await findAnswer(unit.trx, id);
-      if (stored?.fingerprint.equals(print)) {
+      if (stored !== undefined && prints.some((print) => stored.fingerprint.equals(print))) {
         return replay(unit.trx, stored, sealContextOf(request, id), box);
       }
       if (stored !== undefined) {
@@ -53,7 +61,7 @@ export function createRunOnce(box: SecretBox): RunOnce {
       const outcome = await run(unit.part);
       if (isProblem(outcome) && !storedProblems.has(outcome.problem)) return outcome;
       const answer = render(outcome);
-      await saveAnswer(unit.trx, { ...toRow(request, id, answer, box), fingerprint: print });
+      await saveAnswer(unit.trx, { ...toRow(request, id, answer, box), fingerprint: prints[0] as Buffer });
       return answer;
     });
   };
@@ -74,9 +82,15 @@ function idOf({ ownerId, key, method, path }: IdempotentRequest): Buffer {
  * SHA-256 of a request's query and body. Hashes the parsed JSON, not its bytes, so that a client may serialize the JSON
  * again for each try. Hashes before defaults and conversions, so that the program's next version computes the same
  * hash.
+ *
+ * `headers` may contain a short password, which a hash would reveal to whoever reads the table. A body with `headers`
+ * has a MAC for each key instead.
  */
-export function fingerprint(query: string, json: unknown): Buffer {
-  return hash('sha256', JSON.stringify([query, canonical(json)]), 'buffer');
+export function fingerprints(query: string, json: unknown, keys: readonly Buffer[]): Buffer[] {
+  const text = JSON.stringify([query, canonical(json)]);
+  const hasHeaders = typeof json === 'object' && json !== null && 'headers' in json;
+  if (!hasHeaders) return [hash('sha256', text, 'buffer')];
+  return keys.map((key) => createHmac('sha256', key).update(text).digest());
 }
 
 /**

@@ -1,6 +1,6 @@
-import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Order, Page } from '@enterprise-api/shared/contracts';
-import type { KeyRing } from '@enterprise-api/shared/security';
+import { type KeyRing, macKeys } from '@enterprise-api/shared/security';
 import { invalid, isProblem, type Problem } from '../http/problem.ts';
 import type { Found } from './search.ts';
 
@@ -93,7 +93,7 @@ const positionPattern =
  * these keys.
  */
 export function createCursors(ring: KeyRing) {
-  const keys = ring.map(({ key }) => Buffer.from(hkdfSync('sha256', key, '', 'enterprise-api list cursor', 32)));
+  const keys = macKeys(ring, 'list cursor');
   const macOf = (key: Buffer, position: string, scope: CursorScope) => {
     const text = JSON.stringify([position, scope.list, scope.organizationId, sorted(scope.filters)]);
     return createHmac('sha256', key).update(text).digest().subarray(0, macBytes);

@@ -1,8 +1,12 @@
+import { newEvent, webhookTestData } from '@enterprise-api/shared/events';
 import { createDatabase, type Database, dayMs, ensurePartitions, startOfMonth } from '@enterprise-api/shared/ledger';
-import { newUuid } from '@enterprise-api/shared/runtime';
+import { newUuid, nilUuid, toPublicId } from '@enterprise-api/shared/runtime';
 import { insertOrganization, insertWebhook, openTestDatabase } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
+import { leaseDueDeliveries } from '../dispatch/queries.ts';
+import { recordOutcomes } from '../outcomes/record-outcomes.ts';
+import { findDelivery, outcomeOf, plenty } from '../testing/ledger.ts';
 import {
   countRows,
   deliverAll,
@@ -18,6 +22,7 @@ import {
   testPeriods,
   whole,
 } from '../testing/old-months.ts';
+import { insertProbe } from '../webhooks/queries.ts';
 import { withRetentionLock } from './loop.ts';
 import { inDropOrder } from './partitions.ts';
 import { planRetention } from './plan.ts';
@@ -106,6 +111,44 @@ describe('history', () => {
     expect((await run())?.kept).toEqual([]);
     expect(await db.selectFrom('parked_events').selectAll().execute()).toEqual([]);
     expect(logged).toContainEqual({ message: expect.stringContaining('parked events'), fields: { events: 1 } });
+  });
+});
+
+describe('the probe of a webhook that was disabled as failing', () => {
+  it('stays with its body until its last attempt, and then keeps neither its day nor its month', async () => {
+    const webhookId = await insertWebhook(db, { organizationId });
+    await sql`update webhooks set state = 'disabled', disabled_reason = 'failing', auto_recover = true
+      where id = ${webhookId}`.execute(db);
+    const at = await monthBefore(db, monthsAgo.pastHistory);
+    const data = webhookTestData(webhookId);
+    const test = { organization_id: toPublicId('org', organizationId), type: 'webhook.test', data } as const;
+    const event = newEvent(test, at, { test: true });
+    await db.transaction().execute((trx) => insertProbe(trx, webhookId, event, 2));
+    const probe = { organizationId, eventIds: [event.id], leases: [] };
+    const partitions = [
+      await partitionAt(db, 'event_bodies', probe),
+      await partitionAt(db, 'events', probe),
+      await partitionAt(db, 'deliveries', probe),
+    ].map(({ name }) => name);
+    const attempt = async () => {
+      const page = { cursor: nilUuid, visit: 100, rows: 100, from: null };
+      const { leases } = await leaseDueDeliveries(db, page, plenty, 45_000);
+      const ofProbe = leases.filter((lease) => lease.webhook_id === webhookId);
+      expect(ofProbe).toHaveLength(1);
+      await recordOutcomes(
+        db,
+        ofProbe.map((lease) => outcomeOf(lease, { delayMs: 0, countsForHealth: false, countsForBreaker: false })),
+      );
+      return ofProbe[0]?.id ?? '';
+    };
+    for (let runs = 0; runs < 2; runs += 1) {
+      expect(await run()).toMatchObject({ kept: [{ pending: 1 }], isComplete: true });
+      expect(await countRows(db, [event.id])).toMatchObject({ events: 1, bodies: 1, deliveries: 1, attempts: runs });
+      expect(await findDelivery(db, await attempt())).toMatchObject({ status: runs === 0 ? 'pending' : 'failed' });
+    }
+    expect(await run()).toMatchObject({ kept: [], isComplete: true });
+    expect(await countRows(db, [event.id])).toEqual(gone);
+    for (const name of partitions) expect(await partitionNames(db)).not.toContain(name);
   });
 });
 
