@@ -13,7 +13,6 @@ import { growth } from './workloads/growth.ts';
 import { hangingWebhook } from './workloads/hanging.ts';
 import { large } from './workloads/large.ts';
 import { latency } from './workloads/latency.ts';
-import { panels } from './workloads/panels.ts';
 
 /** All workloads and baselines. `seconds`: the approximate duration in the short form and in full. */
 export const catalogue = {
@@ -34,7 +33,6 @@ export const catalogue = {
   W1C: { title: 'ordinary day: W1 by the clock at six rates', run: byRate, seconds: [60, 190] },
   W10: { title: 'growth: rows that are there already', run: growth, seconds: [18, 450] },
   W10b: { title: 'age: 4 partitions and 27', run: age, seconds: [40, 120] },
-  W11: { title: 'history of ten million rows', run: panels, seconds: [90, 900] },
   B0: { title: 'generator to receiver', run: receiverAlone, seconds: [4, 8] },
 } satisfies Record<string, Workload & { seconds: [short: number, full: number] }>;
 

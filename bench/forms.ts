@@ -12,8 +12,6 @@ export interface Sizes {
   backlog: number;
   /** W10: delivery rows in the ledger before the measurement. */
   growth: number[];
-  /** W11: delivery rows in the ledger. */
-  panels: number;
   /** Deliveries in each baseline with a queue, and without. */
   queued: number;
   direct: number;
@@ -32,7 +30,6 @@ export const sizesOf: Record<Form, Sizes> = {
     apiRequests: 500,
     backlog: 500,
     growth: [1_000],
-    panels: 20_000,
     queued: 200,
     direct: 500,
   },
@@ -46,7 +43,6 @@ export const sizesOf: Record<Form, Sizes> = {
     apiRequests: 15_000,
     backlog: 12_000,
     growth: [10_000, 100_000],
-    panels: 200_000,
     queued: 6_000,
     direct: 20_000,
   },
@@ -60,7 +56,6 @@ export const sizesOf: Record<Form, Sizes> = {
     apiRequests: 60_000,
     backlog: 50_000,
     growth: [10_000, 100_000, 1_000_000, 10_000_000],
-    panels: 10_000_000,
     queued: 20_000,
     direct: 60_000,
   },

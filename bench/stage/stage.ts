@@ -22,8 +22,6 @@ export interface BenchStageOptions {
   /** False: deliveries have to wait for `startWorker`. */
   worker?: boolean;
   settings?: Record<string, string>;
-  /** A database of the caller's; by default a new one that goes with the stage. */
-  databaseUrl?: string;
 }
 
 /** Beyond those of every stage; everything else is the product's default. */
@@ -37,7 +35,7 @@ export async function openBenchStage(lab: Lab, options: BenchStageOptions = {}):
   const redisUrl = setting === 'postgres' ? undefined : redis.url;
   const stores = { redis: redis.process.pid, postgres: postgres.pid };
   if (setting === 'one-core') building.use(keepOnOneCore(Object.values(stores)));
-  const stage = building.use(await openStage({ redisUrl, settings, databaseUrl: options.databaseUrl }));
+  const stage = building.use(await openStage({ redisUrl, settings }));
   await lab.stores.settle();
   await lab.receiver.call('reset', null);
   const start = async (name: ServiceName) => {

@@ -17,7 +17,7 @@ const db = createDatabase({ url: DATABASE_URL, applicationName: 'consultations',
 await sql.raw(readFileSync(new URL('./tables.sql', import.meta.url), 'utf8')).execute(db);
 const producer = createEventProducer({ databaseUrl: DATABASE_URL, redisUrl: REDIS_URL || undefined, onError });
 const run = async () => ((await endWork(db, producer)) ? 0 : 50);
-const loop = createLoop({ run, onError, delayAfterErrorMs: 1_000 });
+const loop = createLoop({ run, onError, everyMs: 1_000 });
 loop.start();
 
 const identify = createIdentifyCaller(API_INTERNAL_URL);

@@ -1,8 +1,10 @@
-import { cidrContains, isPublicAddress } from '@enterprise-api/shared/security';
+import { cidrContains, createAddressPolicy } from '@enterprise-api/shared/security';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { INetworkPolicy, INetworkPolicyPeer, INetworkPolicyPort } from 'kubernetes-models/networking.k8s.io/v1';
 import { buildOverlay, type Overlay, overlayNames } from './overlay.ts';
+
+const { permits: isPublicAddress } = createAddressPolicy({ allowedPrivateCidrs: [] });
 
 const pods = ['api', 'webhook-worker', 'migrate'];
 /** Addresses of metadata services, and one of each range that is not the public internet. */

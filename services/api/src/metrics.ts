@@ -24,26 +24,34 @@ export function createApiMetrics(db: Database, databaseClock: DatabaseClock, com
     registry,
     requests: { requests: counters.requests, durations: counters.durations, errors: counters.errors },
     events: { emitted: counters.events, notified: counters.eventsNotified },
-    rateDecision: (decision: RateDecision) =>
-      counters.rateDecisions.inc({ outcome: decision.allowed ? 'allowed' : 'limited', source: decision.source }),
-    forwardingStarted: (area: Area) => counters.forwarding.inc({ area }),
-    forwardingEnded: (area: Area, outcome: ForwardOutcome, upstreamMs?: number) => {
-      counters.forwarded.inc({ area, outcome });
-      if (outcome !== 'rate_limited') counters.forwarding.dec({ area });
-      if (upstreamMs !== undefined) counters.upstreamDurations.observe({ area }, upstreamMs / 1_000);
+    judgement: {
+      onKeyLookup: () => counters.keyLookups.inc(),
+      onRateDecision: (decision: RateDecision) =>
+        counters.rateDecisions.inc({ outcome: decision.allowed ? 'allowed' : 'limited', source: decision.source }),
+      onOutsideAllowlist: () => counters.outsideAllowlist.inc(),
     },
-    upstreamPermit: (area: Area, change: 1 | -1) => counters.upstreamPermits.inc({ area }, change),
-    streamOpened: () => counters.streams.inc(),
-    streamEnded: (reason: StreamEnd) => {
-      counters.streams.dec();
-      counters.streamsEnded.inc({ reason });
+    forwarding: {
+      onStart: (area: Area) => counters.forwarding.inc({ area }),
+      onEnd: (area: Area, outcome: ForwardOutcome, upstreamMs?: number) => {
+        counters.forwarded.inc({ area, outcome });
+        if (outcome !== 'rate_limited') counters.forwarding.dec({ area });
+        if (upstreamMs !== undefined) counters.upstreamDurations.observe({ area }, upstreamMs / 1_000);
+      },
+      onPermit: (area: Area, change: 1 | -1) => counters.upstreamPermits.inc({ area }, change),
     },
-    shareWaited: (outcome: 'granted' | 'refused') => counters.shareWaits.inc({ outcome }),
-    /** Adds the connection pool of another database than the ledger. */
-    registerPool,
-    historyRead: (place: 'replica' | 'primary') => counters.historyReads.inc({ place }),
-    keyLookup: () => counters.keyLookups.inc(),
-    outsideAllowlist: () => counters.outsideAllowlist.inc(),
+    streams: {
+      onOpened: () => counters.streams.inc(),
+      onEnded: (reason: StreamEnd) => {
+        counters.streams.dec();
+        counters.streamsEnded.inc({ reason });
+      },
+    },
+    share: { onWaited: (outcome: 'granted' | 'refused') => counters.shareWaits.inc({ outcome }) },
+    history: {
+      /** Adds the connection pool of another database than the ledger. */
+      registerPool,
+      onRead: (place: 'replica' | 'primary') => counters.historyReads.inc({ place }),
+    },
   };
 }
 

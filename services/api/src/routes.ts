@@ -162,15 +162,15 @@ export function internalRoutes(
   ];
 }
 
-interface ConsoleParts {
+interface ConsoleParts extends FeatureParts {
   settings: ConsoleSettings;
   failures: FailureLimit;
   transactAs: TransactAs;
 }
 
 /** The routes that only the console has. */
-export function consoleRoutes(parts: FeatureParts, { settings, failures, transactAs }: ConsoleParts) {
-  const { config, db, databaseClock, history } = parts;
+export function consoleRoutes(parts: ConsoleParts) {
+  const { config, db, databaseClock, history, settings, failures, transactAs } = parts;
   const { cursors, apiKeys, consoleSessions: sessions } = createSharedParts(parts);
   const { publicUrl, rateLimit } = settings;
   const { body_retention_seconds: bodyRetentionSeconds } = config.deliveryPolicy;

@@ -1,19 +1,26 @@
+import { maxJsonDepth } from '@enterprise-api/shared/contracts';
 import { createBatchedProducer, type WrittenEvent } from '@enterprise-api/shared/events';
 import { createDatabaseClock, createPartitionLoop, keepMeasuring } from '@enterprise-api/shared/ledger';
 import { runPreflightChecks } from '@enterprise-api/shared/preflight';
 import { createJobProducer, createNotifier, selectQueueBackend } from '@enterprise-api/shared/queue';
-import { createClosers, createLimitedWarning, toPublicId } from '@enterprise-api/shared/runtime';
+import {
+  closeWithinMs,
+  createClosers,
+  createLimitedWarning,
+  startLoop,
+  toPublicId,
+} from '@enterprise-api/shared/runtime';
 import { openTracing } from '@enterprise-api/shared/tracing';
 import { createPublicGuard } from './auth/guard.ts';
 import { createInternalGuard, createInternalSecrets } from './auth/internal-guard.ts';
 import type { Principal } from './auth/judge.ts';
 import { openJudge } from './auth/open-judge.ts';
 import type { ApiConfig } from './config.ts';
-import { type ConsoleOptions, serveConsole } from './console/serve.ts';
+import { serveConsole } from './console/serve.ts';
 import { deleteOldSessions } from './console/service.ts';
 import { openChangeFeed } from './core/change-feed.ts';
 import { connectionsPerOrganization, createDatabaseShare } from './core/database-share.ts';
-import { applicationName, closeWithinMs, type Foundation } from './core/foundation.ts';
+import { applicationName, type Foundation } from './core/foundation.ts';
 import { openDatabase } from './core/open-database.ts';
 import { createTransact } from './core/unit-of-work.ts';
 import { createFollowedEvents } from './event-history/followed-events.ts';
@@ -52,15 +59,17 @@ export interface RunningApi {
   stop(): Promise<void>;
 }
 
-const publicBody = { maxBytes: 64 * 1024, maxDepth: 20, maxKeys: 1_000 };
+const publicBody = { maxBytes: 64 * 1024, maxDepth: maxJsonDepth, maxKeys: 1_000 };
 /** `maxDepth` exceeds the depth limit of an event's `data` by the levels of a batch's envelope. */
-const internalBody = { maxBytes: 4 * 1024 * 1024, maxDepth: 23, maxKeys: Number.POSITIVE_INFINITY };
+const internalBody = { maxBytes: 4 * 1024 * 1024, maxDepth: maxJsonDepth + 3, maxKeys: Number.POSITIVE_INFINITY };
 
 /** Builds the API from its settings and listens. If a step fails, closes everything built so far. */
 export async function startApi(config: ApiConfig, options: StartOptions): Promise<RunningApi> {
   const closers = createClosers(options.log);
+  const warn = (message: string) => createLimitedWarning(options.log, message);
+  const life = { stopping: false };
   try {
-    const ledger = await openLedger({ checkResponses: false, ...options, config, closers, life: { stopping: false } });
+    const ledger = await openLedger({ checkResponses: false, ...options, config, closers, warn, life });
     return await listenOnBoth(await openEvents(await openChecks(ledger)));
   } catch (error) {
     await closers.closeAll();
@@ -68,44 +77,35 @@ export async function startApi(config: ApiConfig, options: StartOptions): Promis
   }
 }
 
-type Process = Foundation & Required<StartOptions> & { config: ApiConfig; life: { stopping: boolean } };
+interface Process extends Foundation, Required<StartOptions> {
+  config: ApiConfig;
+  warn: (message: string) => ReturnType<typeof createLimitedWarning>;
+  life: { stopping: boolean };
+}
 
 async function openLedger(started: Process) {
-  const { config, log, clock, closers } = started;
-  const onError = createLimitedWarning(log, 'database connection lost');
-  const settings = { ...config.ledger.pool, applicationName, onError };
-  const { db, health } = openDatabase(started, settings);
+  const { config, log, clock, closers, warn } = started;
+  const settings = { ...config.ledger.pool, applicationName, onError: warn('database connection lost') };
+  const { db, ...health } = openDatabase(started, settings);
   const databaseClock = createDatabaseClock(clock);
   // BullMQ sets the search path of its sessions and listens on one of them, which a pooler does not support.
   const queue = selectQueueBackend({ redisUrl: config.redisUrl, databaseUrl: config.ledger.directUrl });
   await runPreflightChecks({ db, pooled: settings.pooled, queue, clock: databaseClock, log });
-  const onClockError = createLimitedWarning(log, 'database clock not measured');
-  closers.add('database clock', keepMeasuring(databaseClock, db, onClockError));
-  const partitions = createPartitionLoop(db, createLimitedWarning(log, 'partitions could not be created'));
-  closers.add('partition loop', partitions.stop, closeWithinMs);
-  partitions.start();
+  closers.add('database clock', keepMeasuring(databaseClock, db, warn('database clock not measured')));
+  startLoop(closers, 'partition loop', createPartitionLoop(db, warn('partitions could not be created')));
   const metrics = createApiMetrics(db, databaseClock, config.buildCommit);
   const tracing = await openTracing(config.tracing, { serviceName: applicationName, log, registry: metrics.registry });
   // Tracing closes after the parts that use it, so that it records their spans while they close.
   if (tracing !== undefined) closers.add('tracing', tracing.stop);
-  const { historyRead: onRead, registerPool } = metrics;
-  const history = openHistoryReads(started, config, { db, onRead, registerPool });
-  deleteOldRowsRegularly(db, closers, createLimitedWarning(log, 'expired idempotency keys not deleted'));
-  const onDeletion = createLimitedWarning(log, 'old console sessions not deleted');
-  deleteOldRowsRegularly(db, closers, onDeletion, { remove: deleteOldSessions });
-  return { ...started, db, databaseHealth: health, databaseClock, queue, metrics, tracing, history };
+  const history = openHistoryReads(started, config, { db, ...metrics.history });
+  deleteOldRowsRegularly(db, closers, warn('expired idempotency keys not deleted'));
+  deleteOldRowsRegularly(db, closers, warn('old console sessions not deleted'), { remove: deleteOldSessions });
+  return { ...started, ...health, db, databaseClock, queue, metrics, tracing, history };
 }
 
 async function openChecks(ledger: Awaited<ReturnType<typeof openLedger>>) {
-  const { config, db, databaseClock, databaseHealth, metrics } = ledger;
-  const judged = await openJudge(ledger, {
-    ...config,
-    db,
-    withDatabaseCheck: databaseHealth.withDatabaseCheck,
-    onKeyLookup: metrics.keyLookup,
-    onRateDecision: metrics.rateDecision,
-    onOutsideAllowlist: metrics.outsideAllowlist,
-  });
+  const { config, db, databaseClock, withDatabaseCheck, metrics } = ledger;
+  const judged = await openJudge(ledger, { ...config, ...metrics.judgement, db, withDatabaseCheck });
   return {
     ...ledger,
     ...judged,
@@ -117,7 +117,7 @@ async function openChecks(ledger: Awaited<ReturnType<typeof openLedger>>) {
 }
 
 async function openEvents(parts: Awaited<ReturnType<typeof openChecks>>) {
-  const { config, log, clock, closers, db, databaseClock, metrics, keyCache } = parts;
+  const { config, log, clock, closers, warn, db, databaseClock, metrics, keyCache } = parts;
   const horizon = createHorizonReader(db);
   const limits = createRetentionLimits(db, databaseClock.now);
   const stream = startEventStream(parts, {
@@ -125,13 +125,12 @@ async function openEvents(parts: Awaited<ReturnType<typeof openChecks>>) {
     keyCache,
     events: createFollowedEvents({ db, horizon, limits, now: databaseClock.now }),
     slotStore: parts.redis,
-    onOpened: metrics.streamOpened,
-    onEnded: metrics.streamEnded,
+    ...metrics.streams,
   });
   const closings = followClosings(db, parts);
   const notifyOfChange = await openChangeFeed(parts, config, [keyCache, stream, closings]);
   stream.notifier.connect(notifyOfChange);
-  const jobs = createJobProducer(parts.queue, 'fanOut', createLimitedWarning(log, 'queue unavailable'));
+  const jobs = createJobProducer(parts.queue, 'fanOut', warn('queue unavailable'));
   closers.add('event queue', () => jobs.close());
   const { onEmitted, onNotified } = createEmissionReport(metrics.events, stream.notifier);
   const notifier = createNotifier({ producer: jobs, clock, onOutcome: onNotified });
@@ -157,9 +156,7 @@ async function listenOnBoth(parts: Parts): Promise<RunningApi> {
     clock: parts.clock,
     identityToken: parts.identityTokens.tokenFor,
     tracing: parts.tracing,
-    onStart: metrics.forwardingStarted,
-    onEnd: metrics.forwardingEnded,
-    onPermit: metrics.upstreamPermit,
+    ...metrics.forwarding,
   });
   closers.add('forwarder', async () => forwarder.close());
   parts.closings.onClosed(forwarder.cutOrganization);
@@ -180,67 +177,46 @@ async function listenOnBoth(parts: Parts): Promise<RunningApi> {
   return { publicUrl: open.url, internalUrl: internal.url, stop };
 }
 
-/** Serves `/v1`, `/scim/v2`, the reference pages, the OpenAPI document, and the probes. */
+/** Serves `/v1`, `/scim/v2`, the console if it is on, the reference pages, the OpenAPI document, and the probes. */
 function publicApp(parts: Parts, table: RouteTable<Principal>, forwarder: Forwarder) {
-  const { databaseHealth, metrics, runOnce, transactAs, checkResponses } = parts;
-  const { withDatabaseCheck, check } = databaseHealth;
-  const within = createDatabaseShare({ connections: connectionsPerOrganization, onWaited: metrics.shareWaited });
-  const served = { body: publicBody, transactAs, runOnce, withDatabaseCheck, within, checkResponses };
+  const within = createDatabaseShare({ connections: connectionsPerOrganization, ...parts.metrics.share });
+  const served = { ...parts, body: publicBody, within };
   const serve = serveRoutes({
+    ...served,
     table,
     forwarder,
     guard: createPublicGuard(parts.judge, parts.addressOf),
-    ...served,
     actorOf: ({ key }) => toPublicId('key', key.id),
     readsActor: false,
     ownerOf: ({ key }) => key.organization.id,
   });
-  const consoleMount = consoleOf(parts, { ...served, publicRoutes: table.routes });
+  const { config, consoleJudge: judge, check, life } = parts;
+  const settings = config.console;
+  const ofConsole = settings && judge && { ...served, settings, judge, publicRoutes: table.routes };
   return createApp(appOptions('public', parts), (app) => {
     app.use(judgedByDecodedPath(serve));
-    if (consoleMount !== undefined) app.use(consoleMount);
-    app.use(referenceRoute(table.routes, parts.config));
-    app.use(probeRoutes(async () => !parts.life.stopping && (await check())));
+    if (ofConsole) app.use(serveConsole({ ...ofConsole, ...consoleRoutes(ofConsole) }));
+    app.use(referenceRoute(table.routes, config));
+    app.use(probeRoutes(async () => !life.stopping && (await check())));
     app.use(documentRoute('public', table.routes));
-  });
-}
-
-/** Serves `/console`. Undefined: it is off. */
-function consoleOf(
-  parts: Parts,
-  served: Omit<ConsoleOptions, keyof ReturnType<typeof consoleRoutes> | 'settings' | 'judge' | 'addressOf'>,
-) {
-  const { config, consoleJudge: judge, failures, transactAs, addressOf } = parts;
-  const settings = config.console;
-  if (settings === undefined || judge === undefined) return undefined;
-  return serveConsole({
-    ...served,
-    ...consoleRoutes(parts, { settings, failures, transactAs }),
-    settings,
-    judge,
-    addressOf,
   });
 }
 
 /** Serves `/internal/v1`, the metrics, and the OpenAPI document. */
 function internalApp(parts: Parts, publicTable: RouteTable<Principal>) {
-  const { config, databaseHealth, metrics, runOnce, transactAs, checkResponses } = parts;
+  const { config, metrics, judge, addressOf, identityTokens } = parts;
   const table = createRouteTable(internalRoutes(parts, parts.producer));
   const { internalSecrets: service, authorizeSecrets: ingress, eventsSecrets: producer } = config;
   const secrets = createInternalSecrets({ service, ingress, producer });
   const serve = serveRoutes({
+    ...parts,
     table,
     guard: createInternalGuard(secrets),
     body: internalBody,
     actorOf: () => 'internal',
     readsActor: true,
     ownerOf: ({ secretId }) => secretId,
-    transactAs,
-    runOnce,
-    withDatabaseCheck: databaseHealth.withDatabaseCheck,
-    checkResponses,
   });
-  const { judge, addressOf, identityTokens } = parts;
   const asked = { judge, addressOf, table: publicTable, tokenFor: identityTokens.tokenFor };
   return createApp(appOptions('internal', parts), (app) => {
     app.use(metricsRoute(metrics.registry));

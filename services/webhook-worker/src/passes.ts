@@ -1,3 +1,4 @@
+import { sessionTimeoutsMs } from '@enterprise-api/shared/ledger';
 import type { Clock } from '@enterprise-api/shared/runtime';
 
 /** Reads the waiting rows of a table once, in the order of their times. */
@@ -15,8 +16,8 @@ export interface Passes {
   begin(): Pass;
 }
 
-/** A transaction may run for 30 s, so a row may be committed this long after its time. The next pass still finds it. */
-const lateCommitMs = 30_000;
+/** A statement may run for 30 s, so a row may be committed this long after its time. The next pass still finds it. */
+const lateCommitMs = sessionTimeoutsMs.statement_timeout;
 const fullPassEveryMs = 60_000;
 
 /**

@@ -1,4 +1,4 @@
-import { type Loop, settledWithin } from '@enterprise-api/shared/runtime';
+import { closeWithinMs, type Loop, settledWithin } from '@enterprise-api/shared/runtime';
 import type { FanOut } from './fan-out/fan-out.ts';
 import type { LeaseLoader } from './leases/lease-loader.ts';
 import type { OutcomeBatcher } from './outcomes/outcome-batcher.ts';
@@ -20,12 +20,10 @@ export interface StoppableStages {
 
 /** Time reserved for closing the probes, the tracing and the database after the stages. */
 const processReserveMs = 2_500;
-/** Limits a statement that runs when a stage stops. A store that hangs must not use up the attempts' time. */
-const statementMs = 500;
 /** Time that attempts must leave for recording their outcomes. */
 const flushReserveMs = 1_000;
-/** Time reserved to act on outcomes and to release leases. Each step takes at most `statementMs`. */
-const closeReserveMs = 2 * statementMs;
+/** Time reserved to act on outcomes and to release leases. Each step takes at most `closeWithinMs`. */
+const closeReserveMs = 2 * closeWithinMs;
 
 /**
  * Stops the stages in the order in which a delivery passes them: leases nothing more, lets attempts end, and records
@@ -45,12 +43,12 @@ export function createStop(stages: StoppableStages, processMs: number) {
   };
   const stop = async () => {
     stopStarting();
-    await settledWithin(Promise.all([stages.dispatcher.stop(), stages.fanOut.relay.stop()]), statementMs);
+    await settledWithin(Promise.all([stages.dispatcher.stop(), stages.fanOut.relay.stop()]), closeWithinMs);
     await settledWithin(stages.scheduler.allEnded(), leftMs(flushReserveMs + closeReserveMs));
     const flushMs = Math.max(flushReserveMs, leftMs(closeReserveMs));
     await settledWithin(stages.outcomes.flush(flushMs), flushMs);
-    await settledWithin(stages.autoDisable.settled(), statementMs);
-    await settledWithin(Promise.all([stages.cancellation.stop(), stages.leaseLoader.settled()]), statementMs);
+    await settledWithin(stages.autoDisable.settled(), closeWithinMs);
+    await settledWithin(Promise.all([stages.cancellation.stop(), stages.leaseLoader.settled()]), closeWithinMs);
     stages.sender.close();
   };
   return { stopStarting, stop };

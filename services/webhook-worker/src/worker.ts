@@ -14,11 +14,14 @@ import { runPreflightChecks } from '@enterprise-api/shared/preflight';
 import { selectQueueBackend } from '@enterprise-api/shared/queue';
 import {
   type Closers,
+  closeWithinMs,
   createClosers,
   createLimitedWarning,
+  createLoop,
   type Logger,
   type Loop,
-  type RunningService,
+  newUuid,
+  startLoop,
   systemClock,
 } from '@enterprise-api/shared/runtime';
 import { createAddressPolicy, createSecretBox } from '@enterprise-api/shared/security';
@@ -30,12 +33,10 @@ import { createDispatcher } from './dispatch/dispatcher.ts';
 import { createErasureLoop, leastSettleMs } from './erasures/erasures.ts';
 import { eraseEvents } from './erasures/queries.ts';
 import { FanOut } from './fan-out/fan-out.ts';
-import { createParkedRetries } from './fan-out/parked-events.ts';
 import { LeaseLoader } from './leases/lease-loader.ts';
 import { createOperationalEvents } from './maintenance/operational-events.ts';
-import { createPolicyReport } from './maintenance/policy-report.ts';
+import { erasePreviousSecrets, reportPolicy } from './maintenance/queries.ts';
 import { registerQueueGauges } from './maintenance/queue-gauges.ts';
-import { createSecretEraser } from './maintenance/secret-eraser.ts';
 import { createWatchdog } from './maintenance/watchdog.ts';
 import { createWorkerMetrics, registerStageGauges } from './metrics.ts';
 import { OutcomeBatcher } from './outcomes/outcome-batcher.ts';
@@ -59,22 +60,13 @@ import { cancelLeased } from './webhooks/queries.ts';
 import { createRecoveries } from './webhooks/recoveries.ts';
 import { WebhookCache } from './webhooks/webhook-cache.ts';
 
-/**
- * Limits closing, because a hanging database or queue must not delay the stop. The ledger keeps the events, and leases
- * run out.
- */
-const closeWithinMs = 500;
 const applicationName = 'enterprise-api-webhook-worker';
 
 /**
  * @throws when the database does not answer or is not migrated, or the port is in use; first closes everything built so
  *   far
  */
-export async function startWorker(
-  config: Config,
-  log: Logger,
-  giveUp: (reason: Error) => void,
-): Promise<RunningService & { port: number }> {
+export async function startWorker(config: Config, log: Logger, giveUp: (reason: Error) => void) {
   const closers = createClosers(log);
   return await build(config, log, closers, giveUp).catch(async (error) => {
     await closers.closeAll();
@@ -118,7 +110,7 @@ async function build(config: Config, log: Logger, closers: Closers, giveUp: (rea
     stopStarting();
     await closers.closeAll();
   };
-  return { port: probes.port, stop };
+  return { stop };
 }
 
 type Foundation = Awaited<ReturnType<typeof openFoundation>>;
@@ -126,8 +118,7 @@ type Foundation = Awaited<ReturnType<typeof openFoundation>>;
 async function openFoundation(config: Config, log: Logger, closers: Closers) {
   const warn = (message: string) => createLimitedWarning(log, message);
   const { pool, directUrl } = ledgerAddress(config);
-  // Ten connections suffice, because statements are few and large, and hold a connection for milliseconds.
-  const settings = { applicationName, poolSize: 10, serverSettings: planProbes };
+  const settings = { applicationName, serverSettings: planProbes };
   const db = createDatabase({ ...pool, ...settings, onError: warn('database connection lost') });
   closers.add('database', () => db.destroy(), closeWithinMs);
   // Use no pooler: BullMQ sets the search path of its PostgreSQL sessions and listens on one, which poolers do not
@@ -171,11 +162,7 @@ function buildIntake(foundation: Foundation, attempts: ReturnType<typeof buildAt
   const stages = { ...foundation, ...attempts, mayLease, leaseMs: leaseMs(config) };
   const maxAttempts = config.WEBHOOK_RETRY_SCHEDULE.length + 1;
   const fanOut = new FanOut({ ...stages, maxAttempts, onRelayError: warn('relay failed') });
-  const dispatcher = createDispatcher({
-    ...stages,
-    onNotEnabled: attempts.cancellation.start,
-    onError: warn('dispatch failed'),
-  });
+  const dispatcher = createDispatcher({ ...stages, onError: warn('dispatch failed') });
   return { fanOut, dispatcher };
 }
 
@@ -192,19 +179,18 @@ function buildScheduling(foundation: Foundation) {
     pauses,
   });
   const stages = { webhooks, pauses, scheduler, startWithinMs };
-  const onReleased = (leases: number) => metrics.leasesReleased.inc(leases);
   const leaseLoader = new LeaseLoader({
     ...foundation,
     ...stages,
     leaseMs: leaseMs(config),
     bodyBudgetBytes: config.WORKER_BODY_MEMORY,
-    onReleased,
+    onReleased: (leases) => metrics.leasesReleased.inc(leases),
   });
   return { ...stages, leaseLoader };
 }
 
 function buildAttempts(foundation: Foundation) {
-  const { config, warn, db, log, changes, metrics } = foundation;
+  const { config, warn, db, metrics } = foundation;
   const scheduling = buildScheduling(foundation);
   const sender = createSender({
     policy: createAddressPolicy({ allowedPrivateCidrs: config.WEBHOOK_ALLOWED_PRIVATE_CIDRS }),
@@ -213,9 +199,8 @@ function buildAttempts(foundation: Foundation) {
     onResent: () => metrics.requestsResent.inc(),
     onBlocked: (check) => metrics.blockedAddresses.inc({ check }),
   });
-  const cancellation = createPendingCancellation({ db, log });
-  const onDisabled = (reason: string) => metrics.webhooksDisabled.inc({ reason });
-  const autoDisable = createAutoDisable({ db, log, publish: changes.publish, cancellation, onDisabled });
+  const cancellation = createPendingCancellation(foundation);
+  const autoDisable = createAutoDisable({ ...foundation, cancellation });
   const outcomes = new OutcomeBatcher({
     ...foundation,
     record: recordOutcomes.bind(null, db),
@@ -239,14 +224,17 @@ function buildAttempts(foundation: Foundation) {
 
 function startMaintenance(foundation: Foundation, others: Record<string, Loop>, fanOut: FanOut): void {
   const { config, db, directUrl, log, warn, closers } = foundation;
+  const [workerId, policy] = [newUuid(), deliveryPolicyOf(config)];
+  const everyMinute = (run: () => Promise<void>, message: string) =>
+    createLoop({ run, everyMs: 60_000, onError: warn(message) });
   const loops = {
     ...others,
-    'retries of parked events': createParkedRetries(fanOut, warn('parked events not retried')),
+    'retries of parked events': everyMinute(() => fanOut.retryParkedEvents(), 'parked events not retried'),
     'partition loop': createPartitionLoop(db, warn('partitions could not be created')),
-    'policy report': createPolicyReport(db, deliveryPolicyOf(config), warn('delivery settings not reported')),
+    'policy report': everyMinute(() => reportPolicy(db, workerId, policy), 'delivery settings not reported'),
     'operational events': createOperationalEvents(db, warn('operational events not written')),
     statistics: createStatisticsLoop(db, warn('attempts not counted yet')),
-    'secret eraser': createSecretEraser(db, warn('secrets could not be erased')),
+    'secret eraser': everyMinute(() => erasePreviousSecrets(db), 'secrets could not be erased'),
     'shorter retention': createShorterRetention(db, warn('data past a shorter retention not removed')),
     erasures: createErasureLoop(
       { ...foundation, settleMs: Math.max(leastSettleMs, config.WORKER_START_WITHIN) },
@@ -258,9 +246,4 @@ function startMaintenance(foundation: Foundation, others: Record<string, Loop>, 
     retention: createRetentionLoop(directUrl, { periods: config, log }, warn('retention failed; will retry soon')),
   };
   for (const [name, loop] of Object.entries(loops)) startLoop(closers, name, loop);
-}
-
-function startLoop(closers: Closers, name: string, loop: Loop): void {
-  closers.add(name, loop.stop, closeWithinMs);
-  loop.start();
 }

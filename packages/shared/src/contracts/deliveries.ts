@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { eventTypeSchema, subjectFilterSchema, subjectSchema } from './event-types.ts';
-import { orderSchema, pageQueryShape, repeatable, searchableListSchema } from './pagination.ts';
+import { maxPageSize, orderSchema, pageQueryShape, repeatable, searchableListSchema } from './pagination.ts';
 import { exampleId, forwardPeriod, periodShape, publicIdSchema, timestampSchema } from './primitives.ts';
 
 export const deliveryStatuses = ['pending', 'succeeded', 'failed', 'canceled'] as const;
@@ -60,13 +60,12 @@ export const attemptErrorSchema = z.enum(attemptErrors).meta({
  * webhook that was disabled.
  */
 export const attemptTriggers = ['scheduled', 'manual', 'probe'] as const;
-export type AttemptTrigger = (typeof attemptTriggers)[number];
 
 export const listDeliveriesQuerySchema = forwardPeriod(
   z.strictObject({
     ...pageQueryShape,
     order: orderSchema,
-    id: repeatable(publicIdSchema('dlv'), 100).describe('Only these deliveries.'),
+    id: repeatable(publicIdSchema('dlv'), maxPageSize).describe('Only these deliveries.'),
     webhook_id: publicIdSchema('whk').optional(),
     event_id: publicIdSchema('evt').optional(),
     event_type: repeatable(eventTypeSchema),
@@ -109,38 +108,6 @@ const deliveryFields = z.strictObject({
   completed_at: timestampSchema.nullable().describe('When it succeeded, failed or was canceled.'),
 });
 
-export const deliveryExample = {
-  id: exampleId('dlv'),
-  object: 'delivery',
-  webhook_id: exampleId('whk'),
-  event_id: exampleId('evt'),
-  event_type: 'consultation.completed',
-  subject: 'con_8f14e45f',
-  status: 'succeeded',
-  canceled_reason: null,
-  attempt_count: 1,
-  max_attempts: 10,
-  next_attempt_at: null,
-  waiting_for: null,
-  last_status_code: 200,
-  last_error: null,
-  last_duration_ms: 42,
-  test: false,
-  created_at: '2026-11-21T07:00:00.000Z',
-  completed_at: '2026-11-21T07:00:00.050Z',
-};
-
-export const deliverySchema = deliveryFields.meta({
-  id: 'Delivery',
-  description: 'One event on its way to one webhook.',
-  examples: [deliveryExample],
-});
-export type Delivery = z.infer<typeof deliverySchema>;
-
-export const deliveryListSchema = searchableListSchema(deliverySchema);
-
-const millisecondsSchema = z.number().nullable();
-
 export const attemptExample = {
   id: exampleId('att'),
   number: 1,
@@ -157,6 +124,38 @@ export const attemptExample = {
   url: 'https://hooks.example.com/in',
   timings: { dns_ms: 3, connect_ms: 9, tls_ms: 14, first_byte_ms: 41 },
 };
+
+export const deliveryExample = {
+  id: exampleId('dlv'),
+  object: 'delivery',
+  webhook_id: exampleId('whk'),
+  event_id: exampleId('evt'),
+  event_type: 'consultation.completed',
+  subject: 'con_8f14e45f',
+  status: 'succeeded',
+  canceled_reason: null,
+  attempt_count: 1,
+  max_attempts: 10,
+  next_attempt_at: null,
+  waiting_for: null,
+  last_status_code: attemptExample.status_code,
+  last_error: null,
+  last_duration_ms: attemptExample.duration_ms,
+  test: false,
+  created_at: '2026-11-21T07:00:00.000Z',
+  completed_at: '2026-11-21T07:00:00.050Z',
+};
+
+export const deliverySchema = deliveryFields.meta({
+  id: 'Delivery',
+  description: 'One event on its way to one webhook.',
+  examples: [deliveryExample],
+});
+export type Delivery = z.infer<typeof deliverySchema>;
+
+export const deliveryListSchema = searchableListSchema(deliverySchema);
+
+const millisecondsSchema = z.number().nullable();
 
 /**
  * One HTTP request to a webhook's URL. A superseded attempt ended after its delivery had changed, so its outcome was

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isShortText, isStorableText } from './json.ts';
 import { pageQueryShape } from './pagination.ts';
-import { exampleId, instantSchema, publicIdSchema, textSchema, timestampSchema } from './primitives.ts';
+import { exampleId, instantSchema, publicIdSchema, shortTextSchema, timestampSchema } from './primitives.ts';
 
 export const selectionKinds = ['subject', 'event_ids', 'before', 'all'] as const;
 export type SelectionKind = (typeof selectionKinds)[number];
@@ -27,8 +27,7 @@ export const createErasureSchema = z
       .describe('Erases these events. Ids of other events are ignored.'),
     before: instantSchema.optional().describe('Erases the events that were accepted before this time.'),
     all: z.literal(true).optional().describe('Erases every event.'),
-    reason: textSchema
-      .max(200)
+    reason: shortTextSchema
       .optional()
       .describe('A ticket number, never a name: the receipt keeps it. It must not contain the subject.'),
     dry_run: z.boolean().default(false).describe('Whether to count what would be erased, and to erase nothing.'),

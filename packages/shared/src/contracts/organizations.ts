@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { pageQueryShape } from './pagination.ts';
 import { planSchema } from './plans.ts';
-import { changesSchema, exampleId, nameSchema, publicIdSchema, timestampSchema } from './primitives.ts';
+import { changesSchema, exampleId, maxInteger, nameSchema, publicIdSchema, timestampSchema } from './primitives.ts';
 
 const externalIdSchema = z
   .string()
@@ -20,11 +20,10 @@ export const createOrganizationSchema = z
   .meta({ id: 'CreateOrganization', examples: [{ name: 'Example', plan: 'enterprise', external_id: 'customer-17' }] });
 export type CreateOrganization = z.output<typeof createOrganizationSchema>;
 
-/** Seconds; the greatest number that the ledger stores. */
 const bodyRetentionSchema = z
   .int()
   .min(0)
-  .max(2_147_483_647)
+  .max(maxInteger)
   .nullable()
   .describe(
     'How long its event data and the answers of its receivers are stored, at most the setting `RETENTION_BODIES`; null: as long as the setting.',

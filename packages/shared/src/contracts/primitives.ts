@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isStorableText } from './json.ts';
+import { isStorableText, maxTextLength } from './json.ts';
 
 /** Every public id is its prefix, `_`, and 26 characters of lowercase Crockford base32 (TypeID layout). */
 export const idPrefixes = ['org', 'key', 'whk', 'evt', 'dlv', 'att', 'aud', 'ers', 'rpl', 'ses', 'req'] as const;
@@ -69,7 +69,12 @@ export function forwardPeriod<Schema extends z.ZodType<{ since?: Date | undefine
 
 export const textSchema = z.string().refine(isStorableText, 'must not contain NUL or lone surrogates');
 
-export const nameSchema = textSchema.min(1).max(200).describe('A name for people.');
+/** The greatest integer that PostgreSQL stores in four bytes. */
+export const maxInteger = 2 ** 31 - 1;
+
+export const shortTextSchema = textSchema.max(maxTextLength);
+
+export const nameSchema = shortTextSchema.min(1).describe('A name for people.');
 
 const maxListed = 50;
 

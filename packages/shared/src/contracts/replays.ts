@@ -58,6 +58,8 @@ const hasMoreSchema = z.boolean().describe('Whether more match than the 100,000 
 
 export const replayStates = ['running', 'completed', 'canceled'] as const;
 
+const matched = 12;
+
 export const replaySchema = z
   .strictObject({
     id: publicIdSchema('rpl'),
@@ -91,9 +93,9 @@ export const replaySchema = z
         object: 'replay',
         webhook_id: exampleId('whk'),
         state: 'running',
-        matched: 12,
+        matched,
         has_more: false,
-        pending: 12,
+        pending: matched,
         succeeded: 0,
         failed: 0,
         canceled: 0,
@@ -127,10 +129,10 @@ export const replayPreviewSchema = z
     examples: [
       {
         object: 'replay_preview',
-        matched: 12,
+        matched,
         has_more: false,
-        by_status: { failed: 10, skipped: 2 },
-        by_event_type: { 'batch.failed': 12 },
+        by_status: { failed: matched },
+        by_event_type: { 'batch.failed': matched },
         sample: [exampleId('evt')],
         estimated_seconds: null,
       },

@@ -7,6 +7,7 @@ import {
   exampleId,
   instantSchema,
   publicIdSchema,
+  shortTextSchema,
   textSchema,
   timestampSchema,
 } from './primitives.ts';
@@ -200,7 +201,7 @@ export type RotateSecret = z.infer<typeof rotateSecretSchema>;
 export const pauseWebhookSchema = z
   .strictObject({
     resume_at: instantSchema.optional().describe('When the pause ends: at most 7 days ahead; by default in 24 hours.'),
-    reason: textSchema.max(200).optional().describe('Why, for people.'),
+    reason: shortTextSchema.optional().describe('Why, for people.'),
   })
   .meta({ id: 'PauseWebhook', examples: [{ reason: 'Release 4.2' }] })
   .prefault({});

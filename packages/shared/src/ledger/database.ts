@@ -13,7 +13,8 @@ export type DatabaseTransaction = Transaction<Schema>;
 export interface DatabaseOptions extends LedgerPool {
   /** Appears in `pg_stat_activity`, so that operators can identify the connection. */
   applicationName: string;
-  poolSize: number;
+  /** By default ten, as in pg. */
+  poolSize?: number;
   /**
    * Server settings for these connections, such as {@link planProbes}. Ignored behind a pooler: see {@link LedgerPool}.
    */
@@ -98,7 +99,7 @@ export function createPool(options: DatabaseOptions): Pool {
   const settings = options.serverSettings && !options.pooled ? setStatements(options.serverSettings) : undefined;
   const pool = new Pool({
     ...connectionSettings(options),
-    max: options.poolSize,
+    ...(options.poolSize !== undefined && { max: options.poolSize }),
     connectionTimeoutMillis: options.connectWithinMs ?? connectWithinMs,
     idleTimeoutMillis: idleForMs,
     // A session pooler refuses unknown startup parameters, so a statement applies the settings first.
@@ -162,8 +163,6 @@ export function connectionSettings(options: Pick<DatabaseOptions, 'url' | 'appli
 const connectWithinMs = 5_000;
 const silentAfterMs = 40_000;
 
-const int8 = 20;
-
 /** `count(*)` and other bigints of this ledger fit a double. By default, pg returns strings, which invite bugs. */
 const parserOf: typeof types.getTypeParser = ((oid: number, format?: 'text') =>
-  oid === int8 ? Number : types.getTypeParser(oid, format)) as typeof types.getTypeParser;
+  oid === types.builtins.INT8 ? Number : types.getTypeParser(oid, format)) as typeof types.getTypeParser;

@@ -24,7 +24,7 @@ export * from './replays.ts';
 export * from './require-ledger.ts';
 export * from './savepoint.ts';
 export type * from './schema.ts';
-export { requireRoleTimeouts } from './session-timeouts.ts';
+export { requireRoleTimeouts, sessionTimeoutsMs } from './session-timeouts.ts';
 export * from './skipped-events.ts';
 export * from './sql-state.ts';
 export * from './storage.ts';

@@ -6,7 +6,6 @@ import type { Database, DatabaseTransaction } from './database.ts';
 import { bodiesTable, type PartitionedTable, partitionedTables, storageParameters } from './storage.ts';
 
 export const dayMs = 24 * 60 * 60_000;
-const everyMs = dayMs;
 const againAfterErrorMs = 60_000;
 
 /**
@@ -16,15 +15,15 @@ const againAfterErrorMs = 60_000;
 export function createPartitionLoop(db: Database, onError: (error: unknown) => void): Loop {
   return createLoop({
     onError,
-    delayAfterErrorMs: againAfterErrorMs,
+    everyMs: againAfterErrorMs,
     run: async () => {
       await ensurePartitions(db, await databaseTime(db));
-      return everyMs;
+      return dayMs;
     },
   });
 }
 
-const monthsAhead = 2;
+export const monthsAhead = 2;
 /** About as far ahead as the monthly partitions. */
 const bodyDaysAhead = 60;
 /** Limits the wait for the lock of a partitioned table, because other statements queue behind the request. */

@@ -28,7 +28,7 @@ export function prepareStatements(client: PoolClient, which: 'marked' | 'all'): 
 function nameOf(text: string): string {
   let name = names.get(text);
   if (name === undefined) {
-    name = createHash('sha256').update(text).digest('hex').slice(0, 32);
+    name = createHash('sha256').update(text).digest('base64url');
     names.set(text, name);
   }
   return name;

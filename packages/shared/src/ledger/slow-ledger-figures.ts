@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from './database.ts';
 import { countLimit } from './ledger-figures.ts';
+import { monthsAhead } from './partitions.ts';
 import { partitionedTables } from './storage.ts';
 
 /** Figures that require a read of each webhook, or that change only daily. */
@@ -12,7 +13,7 @@ export interface SlowLedgerFigures {
   disabledWebhooks: number;
   /** API keys that expire within seven days and were used within seven days, counted up to {@link countLimit}. */
   expiringKeys: number;
-  /** How many months after the current one have partitions without a gap, in the table that has the fewest. */
+  /** How many of the next months have partitions without a gap, in the table that has the fewest; at most two. */
   monthsAhead: number;
 }
 
@@ -36,9 +37,6 @@ export const slowLedgerGauges = {
   },
 } as const;
 
-/** The search for partitions ends after this many months. The partition loop creates two months ahead. */
-const monthsLookedFor = 12;
-
 export async function slowLedgerFigures(db: Database): Promise<SlowLedgerFigures> {
   const { rows } = await sql<SlowLedgerFigures>`
     with listed as (select state from webhooks limit ${countLimit})
@@ -61,8 +59,8 @@ const expiringKeys = sql`
 
 /** Counts the months between the current one and the first month for which a table lacks a partition. */
 const monthsAheadOfNow = sql<number>`
-  select coalesce(min(month) - 1, ${monthsLookedFor})::int
-  from generate_series(1, ${monthsLookedFor}) month, unnest(${sql.val([...partitionedTables])}::text[]) parent
+  select coalesce(min(month) - 1, ${monthsAhead})::int
+  from generate_series(1, ${monthsAhead}) month, unnest(${sql.val([...partitionedTables])}::text[]) parent
   where not exists (
     select from pg_inherits i join pg_class c on c.oid = i.inhrelid
     where i.inhparent = parent::regclass

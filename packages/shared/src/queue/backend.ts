@@ -101,6 +101,9 @@ function bindPostgres(url: string, poolSize: number, settings: Readonly<Record<s
   };
 }
 
+/** The maximum number of jobs per command, because the backend serves no other client during a command. */
+export const jobsPerCommand = 1_000;
+
 export type OpenQueue = ReturnType<typeof openQueue>;
 
 /** Opens a queue to add or inspect jobs. If the backend is unavailable, the first command fails. */

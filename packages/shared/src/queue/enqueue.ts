@@ -1,5 +1,6 @@
 import type { JobsOptions } from 'bullmq';
 import type { z } from 'zod';
+import { maxInteger } from '../contracts/index.ts';
 import { type Clock, MicroBatcher, type Uuid } from '../runtime/index.ts';
 import { type OpenQueue, openQueue, type QueueBackend } from './backend.ts';
 import { type JobInput, type JobName, jobs, maxEventsPerJob } from './jobs.ts';
@@ -9,16 +10,13 @@ export type JobProducer<Name extends JobName> = ReturnType<typeof createJobProdu
 /** Workers define this backoff, because BullMQ's own exponential backoff has no maximum. */
 export const cappedBackoff = 'capped';
 
-/** The largest value that the column for attempts can hold; practically unlimited. */
-const manyAttempts = 2 ** 31 - 1;
-
 const optionsOf: Record<JobName, JobsOptions> = {
   // The newest failed wake-ups stay for inspection.
   fanOut: { removeOnComplete: true, removeOnFail: { count: 1_000 } },
   // Until the worker writes the rows, only this job holds the event. Therefore the queue retries the job forever, and
   // keeps it if it fails.
   writeEvent: {
-    attempts: manyAttempts,
+    attempts: maxInteger,
     backoff: { type: cappedBackoff, delay: 1_000 },
     removeOnComplete: true,
     removeOnFail: false,

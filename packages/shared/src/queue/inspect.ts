@@ -34,14 +34,13 @@ export interface InspectedJob {
 
 export const queueNames: readonly string[] = Object.values(jobs).map(({ queue }) => queue);
 
-const answersWithinMs = 2_000;
 const namedEvents = 5;
 
 /**
  * Counts the jobs of each queue over temporary connections. Returns null if a queue does not answer within two seconds.
  */
 export function countJobs(backend: QueueBackend): Promise<JobCounts[] | null> {
-  return withQueues(backend, queueNames, answersWithinMs, countJobsOf);
+  return withQueues(backend, queueNames, countJobsOf);
 }
 
 /** Returns the newest jobs first, or null if the queue does not answer within two seconds. */
@@ -51,7 +50,7 @@ export async function newestJobs(
   state: InspectedState,
   limit: number,
 ): Promise<InspectedJob[] | null> {
-  const found = await withQueues(backend, [name], answersWithinMs, async (queue) => {
+  const found = await withQueues(backend, [name], async (queue) => {
     const found = (await queue.getJobs([state as JobType], 0, limit - 1, false)) as (Job | undefined)[];
     // A job may disappear before it is read.
     return found.flatMap((job) => (job === undefined ? [] : [inspected(job, state)]));
@@ -77,8 +76,6 @@ async function countJobsOf(queue: OpenQueue['queue']): Promise<JobCounts> {
 }
 
 const eventId = z.uuid().lowercase();
-/** The last millisecond that a `Date` can represent. */
-const latestTime = 8.64e15;
 
 /** Do not trust a job's data, because any program may have added the job. */
 function inspected(job: Job, state: InspectedState): InspectedJob {
@@ -88,7 +85,7 @@ function inspected(job: Job, state: InspectedState): InspectedJob {
     id: String(job.id),
     name: job.name,
     state,
-    addedAt: Math.abs(job.timestamp) <= latestTime ? job.timestamp : 0,
+    addedAt: new Date(job.timestamp).getTime() || 0,
     attempts: job.attemptsMade,
     failedReason: state === 'failed' ? (job.failedReason ?? null) : null,
     eventIds: eventIds.slice(0, namedEvents),

@@ -1,6 +1,8 @@
 import { settledWithin } from '../runtime/index.ts';
 import { type OpenQueue, openQueue, type QueueBackend } from './backend.ts';
 
+export const queueAnswersWithinMs = 2_000;
+
 /**
  * Asks queues over temporary connections: operators ask rarely, and the number of connections is limited. Returns null
  * if a queue refuses or does not answer in time.
@@ -8,8 +10,8 @@ import { type OpenQueue, openQueue, type QueueBackend } from './backend.ts';
 export async function withQueues<Answer>(
   backend: QueueBackend,
   names: readonly string[],
-  withinMs: number,
   ask: (queue: OpenQueue['queue']) => Promise<Answer>,
+  withinMs = queueAnswersWithinMs,
 ): Promise<Answer[] | null> {
   // Ignore errors, because the null answer already reports them.
   const opened = names.map((name) => openQueue(backend, name, () => undefined));

@@ -1,11 +1,8 @@
-import type { QueueBackend } from './backend.ts';
+import { jobsPerCommand, type OpenQueue, type QueueBackend } from './backend.ts';
 import { type JobName, jobs } from './jobs.ts';
 import { withQueues } from './operator-queue.ts';
 
-const countsWithinMs = 5_000;
 const retriesWithinMs = 60_000;
-/** The maximum number of jobs per command, because the backend serves no other client during a command. */
-const jobsPerCommand = 1_000;
 
 /**
  * Retries the failed jobs of a queue. Skips jobs that fail during the call, so that it ends even if every job fails.
@@ -16,10 +13,9 @@ const jobsPerCommand = 1_000;
 export async function retryFailedJobs(backend: QueueBackend, name: JobName): Promise<number | null> {
   const timestamp = Date.now();
   const { queue: queueName } = jobs[name];
-  const counted = await withQueues(backend, [queueName], countsWithinMs, (queue) => queue.getJobCounts('failed'));
+  const counted = await withQueues(backend, [queueName], (queue) => queue.getJobCounts('failed'));
   if (counted === null) return null;
-  const retried = await withQueues(backend, [queueName], retriesWithinMs, (queue) =>
-    queue.retryJobs({ state: 'failed', count: jobsPerCommand, timestamp }),
-  );
+  const retry = (queue: OpenQueue['queue']) => queue.retryJobs({ state: 'failed', count: jobsPerCommand, timestamp });
+  const retried = await withQueues(backend, [queueName], retry, retriesWithinMs);
   return retried && (counted[0]?.failed ?? 0);
 }

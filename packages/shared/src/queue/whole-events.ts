@@ -1,5 +1,5 @@
 import type { Job, JobType } from 'bullmq';
-import { openQueue, type QueueBackend } from './backend.ts';
+import { jobsPerCommand, openQueue, type QueueBackend } from './backend.ts';
 import { type JobData, jobs } from './jobs.ts';
 
 /** A job that carries a whole event. */
@@ -17,7 +17,6 @@ export interface WholeEventJob {
 
 /** In the direction in which jobs move, so that a job that moves meanwhile is found later rather than never. */
 const states: readonly JobType[] = ['delayed', 'waiting', 'prioritized', 'active', 'failed'];
-const jobsPerPage = 500;
 
 /**
  * Collects the jobs with whole events that match. A job that changes its state meanwhile may be missing.
@@ -34,13 +33,13 @@ export async function findWholeEvents(
     await queue.waitUntilReady();
     const found = new Map<string | undefined, Job>();
     for (const state of states) {
-      for (let start = 0; ; start += jobsPerPage) {
+      for (let start = 0; ; start += jobsPerCommand) {
         // The newest first, because jobs leave a queue at the other end.
-        const page = (await queue.getJobs([state], start, start + jobsPerPage - 1, false)) as (Job | undefined)[];
+        const page = (await queue.getJobs([state], start, start + jobsPerCommand - 1, false)) as (Job | undefined)[];
         for (const job of page) {
           if (job !== undefined && matches({ data: job.data, addedAt: job.timestamp })) found.set(job.id, job);
         }
-        if (page.length < jobsPerPage) break;
+        if (page.length < jobsPerCommand) break;
       }
     }
     await use([...found.values()].map(toWholeEvent));

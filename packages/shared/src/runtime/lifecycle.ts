@@ -1,4 +1,5 @@
 import type { Logger } from './logger.ts';
+import type { Loop } from './loop.ts';
 import { settledWithin, withTimeout } from './timeout.ts';
 
 /** Exit codes of sysexits(3) that supervisors understand. */
@@ -32,6 +33,15 @@ export function createClosers(log: Logger): Closers {
       }
     },
   };
+}
+
+/** Limits closing, because a hanging database or queue must not delay the stop. The ledger keeps what is left to do. */
+export const closeWithinMs = 500;
+
+/** Starts a loop, which the closers stop. */
+export function startLoop(closers: Pick<Closers, 'add'>, name: string, loop: Omit<Loop, 'wake'>): void {
+  closers.add(name, loop.stop, closeWithinMs);
+  loop.start();
 }
 
 export interface RunningService {

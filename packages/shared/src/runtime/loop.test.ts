@@ -14,7 +14,7 @@ function controlled() {
       return run.promise;
     },
     onError: (error) => errors.push(error),
-    delayAfterErrorMs: hour,
+    everyMs: hour,
   });
   const untilRuns = async (count: number) => {
     while (started.length < count) await new Promise((resolve) => setTimeout(resolve, 1));
@@ -71,7 +71,7 @@ it('a loop with a floor is woken no sooner than that after its last run began', 
       return hour;
     },
     onError: () => undefined,
-    delayAfterErrorMs: hour,
+    everyMs: hour,
     wakeFloorMs: 60,
     random: () => 0.5,
   });

@@ -10,11 +10,12 @@ export interface Loop {
 export interface LoopOptions {
   /**
    * @param stopping aborts when the loop is stopped, so that a long run may end early
-   * @returns milliseconds until the next run
+   * @returns milliseconds until the next run, if not `everyMs`
    */
-  run: (stopping: AbortSignal) => Promise<number>;
+  run: (stopping: AbortSignal) => Promise<number> | Promise<void>;
   onError: (error: unknown) => void;
-  delayAfterErrorMs: number;
+  /** Milliseconds until the next run, also after an error. */
+  everyMs: number;
   /** The minimum time between the start of a run and the start of a run that {@link Loop.wake} causes; 0 by default. */
   wakeFloorMs?: number;
   /**
@@ -24,7 +25,7 @@ export interface LoopOptions {
 }
 
 export function createLoop(options: LoopOptions): Loop {
-  const { run, onError, delayAfterErrorMs, wakeFloorMs = 0, random = Math.random } = options;
+  const { run, onError, everyMs, wakeFloorMs = 0, random = Math.random } = options;
   const stopping = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   let current: Promise<void> | undefined;
@@ -35,18 +36,21 @@ export function createLoop(options: LoopOptions): Loop {
   const schedule = (delayMs: number) => {
     if (!isStopped) timer = setTimeout(begin, delayMs * (0.9 + random() * 0.2));
   };
+  const delayAfter = async (running: Promise<number> | Promise<void>) => {
+    try {
+      return ((await running) as number | undefined) ?? everyMs;
+    } catch (error) {
+      onError(error);
+      return everyMs;
+    }
+  };
   const begin = () => {
     isWoken = false;
     begunAt = performance.now();
-    current = run(stopping.signal)
-      .catch((error: unknown) => {
-        onError(error);
-        return delayAfterErrorMs;
-      })
-      .then((delayMs) => {
-        current = undefined;
-        schedule(isWoken ? Math.min(delayMs, untilFloor()) : delayMs);
-      });
+    current = delayAfter(run(stopping.signal)).then((delayMs) => {
+      current = undefined;
+      schedule(isWoken ? Math.min(delayMs, untilFloor()) : delayMs);
+    });
   };
   return {
     start: () => {

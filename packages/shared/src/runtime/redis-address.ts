@@ -21,6 +21,8 @@ export const redisUrlForms =
   'must be redis://host:port, redis+sentinel://host:port,host:port/master-name or redis+cluster://host:port,host:port, each ' +
   'also with user:password@ before the hosts, or as rediss… for TLS';
 
+export const maxPort = 65_535;
+
 const severalNodes = /^redis(s?)\+(sentinel|cluster):\/\/(?:([^:@/]*):([^@/]*)@)?([^@/?]+)(?:\/([^/?]*))?(?:\?(.*))?$/;
 const oneNode = /^(\[[\da-fA-F:.]+\]|[\w.-]+):(\d{1,5})$/;
 
@@ -46,7 +48,7 @@ export function parseRedisUrl(text: string): RedisAddress | undefined {
 function parseNode(text: string): RedisNode | undefined {
   const [, host = '', digits] = oneNode.exec(text) ?? [];
   const port = Number(digits);
-  return port >= 1 && port <= 65_535 ? { host: host.replace(/^\[|\]$/g, ''), port } : undefined;
+  return port >= 1 && port <= maxPort ? { host: host.replace(/^\[|\]$/g, ''), port } : undefined;
 }
 
 /** The Sentinels' own credentials, which differ from those of the Redis servers. */

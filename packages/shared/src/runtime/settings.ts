@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { parseRedisUrl, redisUrlForms } from './redis-address.ts';
+import { maxPort, parseRedisUrl, redisUrlForms } from './redis-address.ts';
 
 function quantitySchema(units: Readonly<Record<string, number>>, message: string) {
   const pattern = new RegExp(`^(\\d{1,9})(${Object.keys(units).join('|')})$`);
@@ -34,7 +34,7 @@ export function integerSchema(min: number, max: number) {
 }
 
 /** A TCP port. With 0, which tests use, the system chooses a free port. */
-export const portSchema = integerSchema(0, 65_535);
+export const portSchema = integerSchema(0, maxPort);
 
 /** The path of a file with certificates → the file's content, PEM. */
 export const certificateFileSchema = z.string().transform((path, context) => {

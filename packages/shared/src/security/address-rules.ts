@@ -44,31 +44,21 @@ export type AddressPolicy = {
 export type AddressPolicyOptions = {
   /** Forbidden ranges that deliveries may reach anyway (`WEBHOOK_ALLOWED_PRIVATE_CIDRS`). */
   allowedPrivateCidrs: readonly string[];
-  /** Public ranges to refuse, such as a cluster's own. This rule takes precedence over every other rule. */
-  refusedCidrs?: readonly string[];
 };
 
 /**
  * The rule for every outbound connection. Throws if a text is not a range, because the settings parser has already
  * refused such texts.
  */
-export function createAddressPolicy({ allowedPrivateCidrs, refusedCidrs = [] }: AddressPolicyOptions): AddressPolicy {
+export function createAddressPolicy({ allowedPrivateCidrs }: AddressPolicyOptions): AddressPolicy {
   const allowed = ranges(...allowedPrivateCidrs);
-  const refused = ranges(...refusedCidrs);
   return {
     allowsPrivate: allowed.length > 0,
     permits(address) {
       const number = destinationNumber(address);
-      if (number === null || within(refused, number)) return false;
-      return isPublic(number) || within(allowed, number);
+      return number !== null && (isPublic(number) || within(allowed, number));
     },
   };
-}
-
-/** True for an IP literal on the public internet; false for other text. */
-export function isPublicAddress(address: string): boolean {
-  const number = destinationNumber(address);
-  return number !== null && isPublic(number);
 }
 
 /**

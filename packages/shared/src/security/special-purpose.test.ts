@@ -1,7 +1,9 @@
 import { isIPv4 } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { isPublicAddress } from './address-rules.ts';
+import { createAddressPolicy } from './address-rules.ts';
+
+const { permits: isPublicAddress } = createAddressPolicy({ allowedPrivateCidrs: [] });
 
 /**
  * The IANA IPv4 and IPv6 Special-Purpose Address Registries (RFC 6890 and its successors), block by block, with their

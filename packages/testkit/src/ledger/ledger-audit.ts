@@ -1,4 +1,4 @@
-import { eventPatternPairs } from '@enterprise-api/shared/contracts';
+import { eventPatternsFor, eventTypeNames } from '@enterprise-api/shared/contracts';
 import { countInvariantViolations, type Database } from '@enterprise-api/shared/ledger';
 import { sql } from 'kysely';
 
@@ -24,11 +24,12 @@ const allRows = 1_000_000;
  * statistics on new rows, the planner probed 100,000 pairs one by one, for longer than the statement timeout.
  */
 export async function auditLedger(db: Database): Promise<LedgerAudit> {
+  const pairs = eventTypeNames.flatMap((type) => eventPatternsFor(type).map((pattern) => ({ type, pattern })));
   const { rows } = await sql<Omit<LedgerAudit, 'violations' | 'statuses'>>`
     with types as (
       select type, array_agg(pattern) as patterns
-      from unnest(${eventPatternPairs.map((pair) => pair.type)}::text[],
-                  ${eventPatternPairs.map((pair) => pair.pattern)}::text[]) as x(type, pattern)
+      from unnest(${pairs.map(({ type }) => type)}::text[],
+                  ${pairs.map(({ pattern }) => pattern)}::text[]) as x(type, pattern)
       group by type
     ), pairs as materialized (
       select e.id as event_id, w.id as webhook_id from events e join types t on t.type = e.type and not e.test

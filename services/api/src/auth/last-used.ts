@@ -1,3 +1,4 @@
+import { maxTextLength } from '@enterprise-api/shared/contracts';
 import { type Clock, MicroBatcher, type Uuid } from '@enterprise-api/shared/runtime';
 import type { KeyUse } from './queries.ts';
 
@@ -47,9 +48,7 @@ export function createLastUsed({ write, clock, onError }: LastUsedOptions): Last
   };
 }
 
-const maxUserAgentLength = 200;
-
 /** Clients choose the header freely, so only printable ASCII is stored. */
 function shownUserAgent(header: string | undefined): string | null {
-  return header?.replace(/[^ -~]/g, '').slice(0, maxUserAgentLength) || null;
+  return header?.replace(/[^ -~]/g, '').slice(0, maxTextLength) || null;
 }

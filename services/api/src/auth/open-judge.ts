@@ -48,9 +48,9 @@ export async function openJudge({ log, clock, closers }: Foundation, options: Op
   closers.add('last use of keys', lastUsed.flush);
   const outsideUses = createOutsideUses((uses) => addOutsideUses(db, uses), clock);
   const outsideLoop = createLoop({
-    run: () => outsideUses.flush().then(() => writeOutsideUsesEveryMs),
+    run: outsideUses.flush,
     onError: createLimitedWarning(log, 'requests from outside of allowlists not written yet'),
-    delayAfterErrorMs: writeOutsideUsesEveryMs,
+    everyMs: writeOutsideUsesEveryMs,
   });
   closers.add('requests from outside of allowlists', () => outsideLoop.stop().then(outsideUses.flush));
   outsideLoop.start();

@@ -1,4 +1,4 @@
-import { hash, randomBytes } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { enterConsoleSchema, enteredConsoleSchema } from '@enterprise-api/shared/contracts';
 import type { Database } from '@enterprise-api/shared/ledger';
 import { toPublicId } from '@enterprise-api/shared/runtime';
@@ -12,6 +12,7 @@ import { defineRoute, type Route } from '../http/routing/define-route.ts';
 import { organizationsToForget, readCookie, sessionCookie } from './cookies.ts';
 import type { EnteringAccess } from './guard.ts';
 import { endSession, enterSession, findUsedLink, noteReusedLink } from './queries.ts';
+import { newToken } from './service.ts';
 
 interface EnterOptions {
   db: Database;
@@ -65,7 +66,7 @@ function refuse(failures: FailureLimit, { bucket }: EnteringAccess): Problem {
 async function useLink(options: EnterOptions, { access, session, requestId }: Entering) {
   const { transactAs, findSession, publicUrl, now } = options;
   const organization = { id: session.organization.id, publicId: toPublicId('org', session.organization.id) };
-  const cookie = randomBytes(32).toString('base64url');
+  const cookie = newToken();
   const credentialHash = (value: string) => hash('sha256', sessionCredential(organization.publicId, value), 'buffer');
   const replaced = readCookie(access.request, organization.publicId, publicUrl);
   const actor = toPublicId('ses', session.id);

@@ -70,7 +70,7 @@ function sendPageFile(request: Request, response: Response, file: PageFile, cach
     Vary: 'Accept-Encoding',
     ...(encoding !== undefined && { 'Content-Encoding': encoding }),
   };
-  sendAnswer(response, { status: 200, headers, body: (encoding && file[encoding]) ?? file.plain });
+  sendAnswer(response, { headers, body: (encoding && file[encoding]) ?? file.plain });
 }
 
 function accepts(header: string, encoding: string): boolean {

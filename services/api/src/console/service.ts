@@ -48,6 +48,9 @@ export interface Mint {
   idempotencyKey: string | null;
 }
 
+/** For a link, or a cookie. */
+export const newToken = () => randomBytes(32).toString('base64url');
+
 const maxLive = 100;
 const audited = ['label', 'scopes', 'path', 'show_bodies', 'ip_allowlist', 'expires_at'] as const;
 const off = problem('not_found', { message: 'The console is off.' });
@@ -60,7 +63,7 @@ export function createConsoleSessions({ db, cursors, publicUrl, now }: ConsoleSe
       if (mint.idempotencyKey !== null) return invalidHeader('Idempotency-Key', 'must be omitted');
       const asked = readMint(mint);
       if (isProblem(asked)) return asked;
-      const token = randomBytes(32).toString('base64url');
+      const token = newToken();
       const { organizationId, key, body } = mint;
       return transact(async ({ trx, changed }) => {
         const refused = await requireActive(trx, organizationId);

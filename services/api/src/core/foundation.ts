@@ -7,6 +7,3 @@ export interface Foundation {
 }
 
 export const applicationName = 'enterprise-api';
-
-/** A stop waits at most this long for a hanging statement or replica. */
-export const closeWithinMs = 500;

@@ -11,8 +11,7 @@ export function openDatabase({ closers }: Foundation, settings: Omit<DatabaseOpt
   closers.add('database', () => db.destroy());
   const { probe, close } = createDatabaseProbe(settings);
   closers.add('database probe', close);
-  const health = createDatabaseHealth(probe);
-  return { db, health };
+  return { db, ...createDatabaseHealth(probe) };
 }
 
 export interface DatabaseProbe {

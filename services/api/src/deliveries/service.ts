@@ -25,7 +25,7 @@ export function createDeliveryService({ db, history, cursors }: DeliveryServiceO
       const read = (from: Database, page: PageQuestion) => listDeliveries(from, organizationId, page, filter);
       const ask = (page: PageQuestion) => {
         if (matches !== undefined) {
-          return search(db, organizationId, page, read, { matches, beginning: beginnings[page.order], rowsAtOnce });
+          return search(db, organizationId, page, read, { matches, beginning: beginnings[page.order] });
         }
         return page.order === 'asc' ? read(db, page) : history((from) => read(from, page));
       };
@@ -43,7 +43,6 @@ export function createDeliveryService({ db, history, cursors }: DeliveryServiceO
   };
 }
 
-const rowsAtOnce = 1_000;
 const beginnings: Record<Order, Position> = {
   asc: { sortKey: '1970-01-01T00:00:00.000000Z', id: nilUuid },
   desc: { sortKey: '9999-12-31T23:59:59.999999Z', id: nilUuid },

@@ -89,7 +89,7 @@ export function createEventHistory({ db, history, cursors, horizon, limits }: Ev
   };
 }
 
-const searched = { rowsAtOnce: 500, maxBytes: maxPageBytes, sizeOf: ({ body }: ShownEvent) => body?.length ?? 0 };
+const searched = { maxBytes: maxPageBytes, sizeOf: ({ body }: ShownEvent) => body?.length ?? 0 };
 
 /** Whether a string of the event's data contains the text. A body without `\` has its strings as they are. */
 const contains =

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { maxEventStreams, type StreamEventsQuery } from '@enterprise-api/shared/contracts';
 import type { Change, DatabaseClock } from '@enterprise-api/shared/ledger';
-import { createLimitedWarning, createLoop, newUuid, type Uuid } from '@enterprise-api/shared/runtime';
+import { createLimitedWarning, createLoop, newUuid, startLoop, type Uuid } from '@enterprise-api/shared/runtime';
 import type { Principal } from '../auth/judge.ts';
 import type { KeyCache } from '../auth/key-cache.ts';
 import type { Foundation } from '../core/foundation.ts';
@@ -42,18 +42,8 @@ export function startEventStream({ log, clock, closers }: Foundation, parts: Eve
     random: Math.random,
   });
   const slots = createStreamSlots({ store: parts.slotStore, onError });
-  const every = (delayMs: number, run: () => Promise<void>) => {
-    const loop = createLoop({
-      onError,
-      delayAfterErrorMs: delayMs,
-      run: async () => {
-        await run();
-        return delayMs;
-      },
-    });
-    closers.add('event stream loop', loop.stop, lookEveryMs);
-    loop.start();
-  };
+  const every = (everyMs: number, run: () => Promise<void>) =>
+    startLoop(closers, 'event stream loop', createLoop({ run, onError, everyMs }));
   every(lookEveryMs, () => streams.look());
   every(checkKeysEveryMs, () => streams.checkKeys());
   every(renewSlotsEveryMs, slots.renew);

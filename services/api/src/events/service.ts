@@ -7,7 +7,7 @@ import {
 } from '@enterprise-api/shared/events';
 import type { DatabaseTransaction } from '@enterprise-api/shared/ledger';
 import type { NotificationOutcome } from '@enterprise-api/shared/queue';
-import { type Counter, fromPublicId, type Uuid } from '@enterprise-api/shared/runtime';
+import { BoundedMap, type Counter, fromPublicId, type Uuid } from '@enterprise-api/shared/runtime';
 import type { Tracing } from '@enterprise-api/shared/tracing';
 import type { Transact } from '../core/unit-of-work.ts';
 import type { EventNotifier } from '../event-stream/event-notifier.ts';
@@ -101,22 +101,19 @@ function unknownOrganization(index: number | null): ErrorDetail {
   return { location: 'body', path, code: 'not_found', message: 'is not an active organization' };
 }
 
-/** Maximum number of cached organizations. Each further organization costs a query per request. */
-const maxKnown = 100_000;
-
 /** Finds the organizations that do not exist or are closed. The others are cached until they are closed. */
 function createOrganizationDirectory({
   findActiveOrganizations: find,
   onClosed,
 }: Pick<EventServiceOptions, 'findActiveOrganizations' | 'onClosed'>) {
-  const known = new Set<Uuid>();
+  const known = new BoundedMap<Uuid, true>();
   onClosed((id) => known.delete(id));
   return async (ids: ReadonlySet<Uuid>, trx?: DatabaseTransaction): Promise<ReadonlySet<Uuid>> => {
     const missing = new Set([...ids].filter((id) => !known.has(id)));
     if (missing.size === 0) return missing;
     for (const id of await find([...missing], trx)) {
       missing.delete(id);
-      if (known.size < maxKnown) known.add(id);
+      known.set(id, true);
     }
     return missing;
   };

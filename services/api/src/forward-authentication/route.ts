@@ -26,7 +26,7 @@ export function forwardAuthenticationRoute<Access>(
         ? refusedRole(holder.role)
         : await authorize(request, context);
     if (isProblem(answer)) sendProblem(response, answer);
-    else sendAnswer(response, { status: 200, headers: withTrace(answer, context), body: '' });
+    else sendAnswer(response, { headers: withTrace(answer, context), body: '' });
   };
 }
 

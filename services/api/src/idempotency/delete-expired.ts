@@ -1,5 +1,5 @@
 import type { Database } from '@enterprise-api/shared/ledger';
-import { type Closers, createLoop } from '@enterprise-api/shared/runtime';
+import { type Closers, createLoop, startLoop } from '@enterprise-api/shared/runtime';
 import { deleteExpired } from './queries.ts';
 
 export interface DeletionOptions {
@@ -23,8 +23,7 @@ export function deleteOldRowsRegularly(
   const loop = createLoop({
     run: async () => ((await remove(db, batchSize)) === batchSize ? 0 : everyMs),
     onError,
-    delayAfterErrorMs: everyMs,
+    everyMs,
   });
-  closers.add('deletion of old rows', loop.stop);
-  loop.start();
+  startLoop(closers, 'deletion of old rows', loop);
 }

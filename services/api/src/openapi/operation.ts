@@ -1,5 +1,6 @@
 import type { z } from 'zod';
-import type { Route } from '../http/routing/define-route.ts';
+import { type Route, statuses } from '../http/routing/define-route.ts';
+import { notModified } from '../http/routing/etag.ts';
 import { errorCodesOf, isIdempotent } from './error-codes.ts';
 import { parametersOf } from './parameters.ts';
 import { type ErrorResponses, headersOf } from './responses.ts';
@@ -71,7 +72,11 @@ function successOf<Access>(route: Route<Access>, { listener, schemas }: Operatio
       content: { 'application/json': mediaTypeOf(doneResponse, 'output', route, schemas) },
     }),
   };
-  return { ...(isDone && { 200: done }), [status]: success, ...(method === 'GET' && etag && { 304: unchanged }) };
+  return {
+    ...(isDone && { [statuses.done]: done }),
+    [status]: success,
+    ...(method === 'GET' && etag && { [notModified]: unchanged }),
+  };
 }
 
 const successTexts = { done: 'Done.', created: 'Created.', accepted: 'Accepted.', empty: 'Done; there is no body.' };

@@ -1,5 +1,7 @@
 import type { ErrorCode } from '@enterprise-api/shared/contracts';
 import { authorizePath } from '../forward-authentication/route.ts';
+import { statuses } from '../http/routing/define-route.ts';
+import { notModified } from '../http/routing/etag.ts';
 import { type ErrorResponses, headersOf } from './responses.ts';
 import type { JsonObject, Listener, PathItem } from './types.ts';
 
@@ -45,8 +47,8 @@ function openOperation(
     description,
     security: [],
     responses: {
-      200: { description: success.description, headers, content: success.content },
-      ...(unchanged !== undefined && { 304: { description: unchanged, headers } }),
+      [statuses.done]: { description: success.description, headers, content: success.content },
+      ...(unchanged !== undefined && { [notModified]: { description: unchanged, headers } }),
       ...errors.of(['malformed_request', ...codes], facts),
     },
   };
@@ -142,7 +144,7 @@ function authorizeOperation(method: string, errors: ErrorResponses): JsonObject 
       headerParameter('X-Authorize-Repeat', '`1`: the request was just judged, and is not counted again.', '1'),
     ],
     responses: {
-      200: {
+      [statuses.done]: {
         description: 'The request may pass. The headers identify the caller; there is no body.',
         headers: { ...headersOf(facts), ...identityHeaders },
       },

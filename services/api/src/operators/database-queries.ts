@@ -3,8 +3,9 @@ import {
   type DatabaseSizes,
   type DatabaseStatements,
   databaseReportRows,
+  statsCountLimit,
 } from '@enterprise-api/shared/contracts';
-import type { Database, Schema } from '@enterprise-api/shared/ledger';
+import { countLimit, type Database, type Schema } from '@enterprise-api/shared/ledger';
 import { nilUuid, type Uuid } from '@enterprise-api/shared/runtime';
 import { sql } from 'kysely';
 
@@ -150,14 +151,10 @@ export async function readDatabaseBytes(db: Database): Promise<number> {
   return rows[0]?.bytes ?? 0;
 }
 
-/** Bounds the rows that the following statements count. */
-const countedRows = 10_000;
-const countedOverdue = 100_000;
-
 export async function readOutboxByOrganization(db: Database) {
   const { rows } = await sql<{ organization_id: Uuid; events: number; oldest_at: Date }>`
     select organization_id, count(*)::int as events, min(created_at) as oldest_at
-    from (select organization_id, created_at from outbox order by event_id limit ${countedRows}) o
+    from (select organization_id, created_at from outbox order by event_id limit ${statsCountLimit}) o
     group by 1 order by 2 desc, 1 limit 10`.execute(db);
   return rows;
 }
@@ -171,7 +168,7 @@ export async function readOverdueByWebhook(db: Database) {
     select webhook_id, organization_id, count(*)::int as deliveries, min(next_attempt_at) as due_since
     from (
       select webhook_id, organization_id, next_attempt_at from pending_deliveries
-      where next_attempt_at < now() - interval '1 minute' order by next_attempt_at desc limit ${countedOverdue}
+      where next_attempt_at < now() - interval '1 minute' order by next_attempt_at desc limit ${countLimit}
     ) d
     where not exists (select from sending_pauses s where s.organization_id in (d.organization_id, ${nilUuid}))
     group by 1, 2 order by 3 desc, 1 limit 10`.execute(db);
@@ -181,7 +178,7 @@ export async function readOverdueByWebhook(db: Database) {
 export async function readLeasedOften(db: Database) {
   const { rows } = await sql<{ delivery_id: Uuid; leases: number }>`
     select delivery_id, lease_count as leases
-    from (select delivery_id, lease_count from pending_deliveries order by next_attempt_at limit ${countedRows}) p
+    from (select delivery_id, lease_count from pending_deliveries order by next_attempt_at limit ${statsCountLimit}) p
     where lease_count > 3 order by 2 desc, 1 limit 10`.execute(db);
   return rows;
 }

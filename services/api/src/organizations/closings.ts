@@ -1,10 +1,9 @@
 import type { Change, Database } from '@enterprise-api/shared/ledger';
-import { createLimitedWarning, createLoop, type Uuid } from '@enterprise-api/shared/runtime';
+import { createLimitedWarning, createLoop, startLoop, type Uuid } from '@enterprise-api/shared/runtime';
 import type { Foundation } from '../core/foundation.ts';
 import { findRecentlyClosed } from './queries.ts';
 
-const readEveryMs = 2_000;
-const wakeFloorMs = 100;
+const everyMs = 2_000;
 
 export type Closings = ReturnType<typeof followClosings>;
 
@@ -16,15 +15,12 @@ export function followClosings(db: Database, { log, closers }: Pick<Foundation, 
   const acts: ((organizationId: Uuid) => void)[] = [];
   const loop = createLoop({
     onError: createLimitedWarning(log, 'closed organizations not read'),
-    delayAfterErrorMs: readEveryMs,
-    wakeFloorMs,
+    everyMs,
     run: async () => {
       for (const id of await findRecentlyClosed(db)) for (const act of acts) act(id);
-      return readEveryMs;
     },
   });
-  closers.add('closed organizations', loop.stop, readEveryMs);
-  loop.start();
+  startLoop(closers, 'closed organizations', loop);
   return {
     onClosed: (act: (organizationId: Uuid) => void): void => void acts.push(act),
     onChange: ({ kind }: Change): void => {

@@ -10,7 +10,8 @@ export interface Search<Row> {
   /** The position before every row, in page order. */
   beginning: Position;
   /** How many rows one statement reads. */
-  rowsAtOnce: number;
+  /** Rows that a statement reads. */
+  rowsAtOnce?: number;
   /** A page ends with the row that reaches this size. */
   maxBytes?: number;
   sizeOf?: (row: Row) => number;
@@ -45,7 +46,7 @@ export async function search<Row extends Positioned>(
   read: (from: Database, page: PageQuestion) => Promise<Row[]>,
   options: Search<Row>,
 ): Promise<Found<Row> | Problem> {
-  const { matches, beginning, rowsAtOnce, maxBytes = Number.POSITIVE_INFINITY, sizeOf = () => 0 } = options;
+  const { matches, beginning, rowsAtOnce = 1_000, maxBytes = Number.POSITIVE_INFINITY, sizeOf = () => 0 } = options;
   const found: Row[] = [];
   let searchedTo: Row | undefined;
   const run = async (trx: DatabaseTransaction): Promise<Found<Row> | Problem> => {

@@ -1,7 +1,14 @@
 import { createDatabase, type Database, type LedgerAddress } from '@enterprise-api/shared/ledger';
-import { type Clock, createLimitedWarning, createLoop, withTimeout } from '@enterprise-api/shared/runtime';
+import {
+  type Clock,
+  closeWithinMs,
+  createLimitedWarning,
+  createLoop,
+  startLoop,
+  withTimeout,
+} from '@enterprise-api/shared/runtime';
 import { currentSignal } from '../core/database-health.ts';
-import { applicationName, closeWithinMs, type Foundation } from '../core/foundation.ts';
+import { applicationName, type Foundation } from '../core/foundation.ts';
 import { poolSize } from '../core/open-database.ts';
 import { type FlushedPosition, hasReplayed, readFlushedPosition } from './queries.ts';
 
@@ -34,8 +41,7 @@ export function openHistoryReads(
   closers.add('replica', () => replica.destroy(), closeWithinMs);
   const onObstacle = createLimitedWarning(log, 'replica lags or cannot be read; reading lists from the primary');
   const reads = createHistoryReads({ primary: db, replica, clock, onRead, onObstacle });
-  closers.add('replica position', reads.stop, closeWithinMs);
-  reads.start();
+  startLoop(closers, 'replica position', reads);
   return reads.history;
 }
 
@@ -71,9 +77,8 @@ export function createHistoryReads({ primary, replica, clock, onRead, onObstacle
       else onObstacle();
     }
     previous = asked;
-    return askEveryMs;
   };
-  const loop = createLoop({ run: ask, onError: onObstacle, delayAfterErrorMs: askEveryMs });
+  const loop = createLoop({ run: ask, onError: onObstacle, everyMs: askEveryMs });
   const history: HistoryReads = async (read) => {
     if (clock.monotonic() - shownMs < maxBehindMs) {
       try {

@@ -1,6 +1,6 @@
 import type { Database, DatabaseClock } from '@enterprise-api/shared/ledger';
-import { createLimitedWarning, createLoop } from '@enterprise-api/shared/runtime';
-import { closeWithinMs, type Foundation } from '../core/foundation.ts';
+import { createLimitedWarning, createLoop, startLoop } from '@enterprise-api/shared/runtime';
+import type { Foundation } from '../core/foundation.ts';
 import type { RequestContextOptions } from '../http/server/request-context.ts';
 import { createUsageCounters } from './counters.ts';
 import { addRequestCounts } from './queries.ts';
@@ -17,8 +17,7 @@ export function openUsage(
   { db, databaseClock }: { db: Database; databaseClock: DatabaseClock },
 ): RequestContextOptions['usage'] {
   const rollup = createUsageRollup({ db, onError: createLimitedWarning(log, 'usage rollup failed') });
-  closers.add('usage rollup', rollup.stop, closeWithinMs);
-  rollup.start();
+  startLoop(closers, 'usage rollup', rollup);
 
   const onDropped = createLimitedWarning(log, 'dropped request counts: too many are waiting for the database');
   const counters = createUsageCounters({
@@ -27,12 +26,9 @@ export function openUsage(
     onDropped: (requests) => onDropped(undefined, { requests }),
   });
   const flushing = createLoop({
-    run: async () => {
-      await counters.flush();
-      return flushEveryMs;
-    },
+    run: counters.flush,
     onError: createLimitedWarning(log, 'usage not written yet'),
-    delayAfterErrorMs: flushEveryMs,
+    everyMs: flushEveryMs,
   });
   const flushLast = async () => {
     await flushing.stop();

@@ -22,7 +22,7 @@ export function createUsageRollup({ db, onError }: { db: Database; onError: (err
   const count = createSpanCounter(db);
   return createLoop({
     onError,
-    delayAfterErrorMs: everyMs,
+    everyMs,
     run: async () => {
       const counted = await count();
       if (counted === 'some') await deleteOldWriters(db);

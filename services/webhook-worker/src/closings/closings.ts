@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { cancelBatchSize, cancelPending, type Database, type DatabaseTransaction } from '@enterprise-api/shared/ledger';
 import { createLoop, type Logger, type Loop, toPublicId, type Uuid } from '@enterprise-api/shared/runtime';
 import type { SecretBox } from '@enterprise-api/shared/security';
+import { eventsPerBatch } from '../erasures/erasures.ts';
 import {
   beginErasure,
   type ClosingOrganization,
@@ -19,7 +20,6 @@ interface ClosingParts {
 }
 
 const lookEveryMs = 2_000;
-const eventsPerBatch = 200;
 
 /**
  * Cancels the pending deliveries of closed organizations and later erases their data: first all events, by an erasure,
@@ -28,13 +28,12 @@ const eventsPerBatch = 200;
 export function createClosingLoop(parts: ClosingParts, onError: (error: unknown) => void): Loop {
   return createLoop({
     onError,
-    delayAfterErrorMs: lookEveryMs,
+    everyMs: lookEveryMs,
     run: async (stopping) => {
       for (const closing of await findClosing(parts.db)) {
         if (!stopping.aborted) await continueClosing(parts, closing, stopping);
       }
       await eraseLateEvents(parts);
-      return lookEveryMs;
     },
   });
 }

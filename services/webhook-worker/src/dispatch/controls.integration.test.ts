@@ -325,7 +325,7 @@ it('dispatch reads a backlog of a paused webhook once, and then serves others wi
     },
     leaseMs,
     mayLease: () => leased.length === 0,
-    onNotEnabled: () => undefined,
+    cancellation: { start: () => undefined },
     metrics: createWorkerMetrics(undefined),
     onError: (error) => done.reject(error),
   });

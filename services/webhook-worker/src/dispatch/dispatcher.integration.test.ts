@@ -44,7 +44,7 @@ it('a run that its limit cut short says nothing about the webhooks that it did n
     },
     leaseMs: 45_000,
     mayLease: () => runs < 2,
-    onNotEnabled: () => undefined,
+    cancellation: { start: () => undefined },
     metrics: createWorkerMetrics(undefined),
     onError: (error) => done.reject(error),
   });
@@ -77,7 +77,7 @@ it('a run reports the webhooks that had nothing due when it began, because more 
     leaseLoader: { accept: async () => undefined },
     leaseMs: 45_000,
     mayLease: () => true,
-    onNotEnabled: () => undefined,
+    cancellation: { start: () => undefined },
     metrics,
     onError: (error) => drained.reject(error),
   });

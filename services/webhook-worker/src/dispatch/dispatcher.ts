@@ -4,6 +4,7 @@ import type { LeaseLoader } from '../leases/lease-loader.ts';
 import type { WorkerMetrics } from '../metrics.ts';
 import { createPasses } from '../passes.ts';
 import type { Capacity, Scheduler } from '../scheduler/scheduler.ts';
+import type { PendingCancellation } from '../webhooks/pending-cancellation.ts';
 import { type Dispatched, leaseDueDeliveries } from './queries.ts';
 
 const busyEveryMs = 250;
@@ -25,7 +26,7 @@ export interface DispatcherOptions {
   leaseLoader: Pick<LeaseLoader, 'accept'>;
   leaseMs: number;
   mayLease: () => boolean;
-  onNotEnabled: (webhookIds: string[]) => void;
+  cancellation: Pick<PendingCancellation, 'start'>;
   metrics: Pick<WorkerMetrics, 'deliveriesDispatched'>;
   onError: (error: unknown) => void;
 }
@@ -44,7 +45,7 @@ export function createDispatcher(options: DispatcherOptions): Loop {
   const passes = createPasses(clock);
   return createLoop({
     onError: options.onError,
-    delayAfterErrorMs: idleEveryMs,
+    everyMs: idleEveryMs,
     wakeFloorMs,
     run: async () => {
       if (!options.mayLease()) return busyEveryMs;
@@ -61,7 +62,7 @@ export function createDispatcher(options: DispatcherOptions): Loop {
       byPage = dispatched.hasControlled;
       cursor = dispatched.cursor ?? nilUuid;
       options.metrics.deliveriesDispatched.inc(dispatched.leases.length);
-      if (dispatched.notEnabled.length > 0) options.onNotEnabled(dispatched.notEnabled);
+      if (dispatched.notEnabled.length > 0) options.cancellation.start(dispatched.notEnabled);
       const backlogs = findBacklogs(capacity, dispatched);
       scheduler.noteDueRows(backlogs);
       scheduler.noteLimited(dispatched.limited);

@@ -11,6 +11,7 @@ import {
   findCoveredEvents,
 } from '@enterprise-api/shared/ledger';
 import { fromPublicId, nilUuid, type Uuid } from '@enterprise-api/shared/runtime';
+import { eventsPerBatch } from './erasures.ts';
 import {
   closeAgain,
   eraseEvents,
@@ -21,7 +22,7 @@ import {
   unmarkRestore,
 } from './queries.ts';
 
-const search = { from: null, afterPosition: 0, pageSize: 200 };
+const search = { from: null, afterPosition: 0, pageSize: eventsPerBatch };
 
 /**
  * Does everything again that an export names, in a restored ledger before any service starts. Services refuse to start

@@ -32,7 +32,8 @@ export interface ErasureParts extends ErasedWrites {
 export const leastSettleMs = 5_000;
 const lookEveryMs = 1_000;
 const passEveryMs = 1_000;
-const batchSize = 200;
+/** Events that a transaction erases. */
+export const eventsPerBatch = 200;
 const pageSize = 1_000;
 /** A worker works this long on an erasure before the next one, so that a large erasure delays no small one. */
 const sliceMs = 5_000;
@@ -44,7 +45,7 @@ const sliceMs = 5_000;
 export function createErasureLoop(parts: ErasureParts, onError: (error: unknown) => void): Loop {
   return createLoop({
     onError,
-    delayAfterErrorMs: lookEveryMs,
+    everyMs: lookEveryMs,
     run: async (stopping) => {
       const erasure = await claimErasure(parts.db);
       if (erasure === null) return lookEveryMs;
@@ -77,12 +78,12 @@ function deadline({ clock }: ErasureParts, stopping: AbortSignal): () => boolean
 }
 
 async function eraseInBatches({ db }: ErasureParts, id: Uuid, eventIds: Uuid[], place: CoveredPlace): Promise<void> {
-  for (let start = 0; start < eventIds.length; start += batchSize) {
+  for (let start = 0; start < eventIds.length; start += eventsPerBatch) {
     const startedAt = performance.now();
-    const batch = eventIds.slice(start, start + batchSize);
+    const batch = eventIds.slice(start, start + eventsPerBatch);
     await db.transaction().execute(async (trx) => {
       await saveCounts(trx, id, await eraseEvents(trx, batch));
-      await saveProgress(trx, id, start + batchSize < eventIds.length ? null : place);
+      await saveProgress(trx, id, start + eventsPerBatch < eventIds.length ? null : place);
     });
     await pause(performance.now() - startedAt);
   }

@@ -7,7 +7,7 @@ import { createPasses, type Passes } from '../passes.ts';
 import type { Capacity, Scheduler } from '../scheduler/scheduler.ts';
 import { recordFanOutSpans } from './fan-out-spans.ts';
 import type { FannedOut } from './fanned-out.ts';
-import { fanOutOverdueEvents, findOverdueEvents } from './overdue-queries.ts';
+import { fanOutOverdueEvents, findOverdueEvents, organizationsPerRun } from './overdue-queries.ts';
 import { fanOutOneByOne, isRefusedRow, type ParkingOptions, retryParkedEvents } from './parked-events.ts';
 import { fanOutEvents } from './queries.ts';
 
@@ -38,7 +38,6 @@ export type OverdueResult = 'again' | 'soon' | 'all_visited' | 'no_capacity';
  * 10 %. So the relay fans out an event without a job 0.6 to 1.7 s after its commit; 2 s are promised.
  */
 const overdueAfterMs = 600;
-const overdueBatchSize = 100;
 const relayEveryMs = 1_000;
 /** Usually an attempt ends sooner, frees capacity and wakes the relay. */
 const soonMs = 100;
@@ -66,7 +65,7 @@ export class FanOut {
     this.#passes = createPasses(options.clock);
     this.relay = createLoop({
       onError: options.onRelayError,
-      delayAfterErrorMs: relayEveryMs,
+      everyMs: relayEveryMs,
       run: async () => {
         if (!options.mayLease()) return relayEveryMs;
         const result = await this.fanOutOverdue();
@@ -97,7 +96,7 @@ export class FanOut {
   /** Fans out the oldest events that no job has fanned out or that were left to the relay. Organizations alternate. */
   async fanOutOverdue(): Promise<OverdueResult> {
     const { db, clock } = this.#options;
-    const limit = Math.min(overdueBatchSize, this.#admittedEvents());
+    const limit = Math.min(organizationsPerRun, this.#admittedEvents());
     if (limit === 0) return 'no_capacity';
     // Events left to the relay existed at `#leftInOutboxAt`: include events of that age until they are overdue anyway.
     const olderThanMs = Math.min(overdueAfterMs, clock.monotonic() - this.#leftInOutboxAt);

@@ -14,7 +14,8 @@ export interface OutboxPage {
   from: Date | null;
 }
 
-const organizationsPerRun = 100;
+/** A run fans out as many events at most, so that each organization gets one. */
+export const organizationsPerRun = 100;
 /** A pass that is not full reads up to this many events to find their organizations. */
 const recentEvents = 1_000;
 

@@ -1,5 +1,5 @@
 import { type Database, sqlStateOf } from '@enterprise-api/shared/ledger';
-import { backoffMs, createLoop, type Logger, type Loop, toPublicId, type Uuid } from '@enterprise-api/shared/runtime';
+import { backoffMs, type Logger, toPublicId, type Uuid } from '@enterprise-api/shared/runtime';
 import { makeParkedEventsDue, park, unparkNext } from './parked-queries.ts';
 
 export interface ParkingOptions {
@@ -13,7 +13,6 @@ export interface ParkingOptions {
  * `maxMs`.
  */
 const backoff = { firstMs: 60_000, maxMs: 600_000 };
-const retryEveryMs = 30_000;
 
 /**
  * SQLSTATEs: bad data (22), a violated constraint or missing partition (23), a limit such as an index entry's size
@@ -64,8 +63,8 @@ function reasonOf(error: Error): string {
 }
 
 /**
- * Retries due parked events. If one succeeds, makes all others due: PostgreSQL may have refused them for the same
- * reason.
+ * Retries due parked events. Every process does so, but only one takes each event. If one succeeds, makes all others
+ * due: PostgreSQL may have refused them for the same reason.
  */
 export async function retryParkedEvents(options: ParkingOptions): Promise<void> {
   let fannedOut = 0;
@@ -73,13 +72,4 @@ export async function retryParkedEvents(options: ParkingOptions): Promise<void> 
     fannedOut += await fanOutOneByOne(options, [next.event_id], next.failures);
   }
   if (fannedOut > 0) await makeParkedEventsDue(options.db);
-}
-
-/** Retries parked events every 30 s. Every process does so, but only one process takes each event. */
-export function createParkedRetries(
-  fanOut: { retryParkedEvents(): Promise<void> },
-  onError: (error: unknown) => void,
-): Loop {
-  const run = () => fanOut.retryParkedEvents().then(() => retryEveryMs);
-  return createLoop({ onError, delayAfterErrorMs: retryEveryMs, run });
 }

@@ -13,6 +13,7 @@ import { sql } from 'kysely';
 import { takeCopies } from '../closings/queries.ts';
 import { eraseEvents } from '../erasures/queries.ts';
 import { fanOutEvents } from '../fan-out/queries.ts';
+import { createWorkerMetrics } from '../metrics.ts';
 import { recordOutcomes } from '../outcomes/record-outcomes.ts';
 import { emitEvents, outcomeOf, plenty } from '../testing/ledger.ts';
 import { createAutoDisable } from '../webhooks/auto-disable.ts';
@@ -238,9 +239,10 @@ describe('a webhook that failed', () => {
   it.each(['failing', 'gone'] as const)('is disabled (%s) in the transaction of the event', async (cause) => {
     const { organizationId, webhookId } = await insertFailing(5 * day, { failed: 31 });
     const log = createLogger('webhook-worker', 'silent', { write: () => undefined });
-    const nothing = async () => undefined;
     const cancellation = { start: () => undefined };
-    const autoDisable = createAutoDisable({ db, log, publish: nothing, cancellation, onDisabled: () => undefined });
+    const changes = { publish: async () => undefined };
+    const metrics = createWorkerMetrics(undefined);
+    const autoDisable = createAutoDisable({ db, log, changes, cancellation, metrics });
     await autoDisable.disable(webhookId, cause, 1);
     await autoDisable.disable(webhookId, cause, 1);
     const [event, ...others] = await eventsOf(organizationId);

@@ -11,5 +11,5 @@ export function createOperationalEvents(db: Database, onError: (error: unknown) 
     const hasMore = [await noteFailingWebhooks(db, failingPolicy), await noteExpiringKeys(db)];
     return hasMore.includes(true) ? moreAfterMs : everyMs;
   };
-  return createLoop({ onError, delayAfterErrorMs: everyMs, run });
+  return createLoop({ onError, everyMs, run });
 }

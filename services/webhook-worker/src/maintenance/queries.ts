@@ -4,7 +4,7 @@ import type { Uuid } from '@enterprise-api/shared/runtime';
 import { sql } from 'kysely';
 
 /**
- * Erases previous secrets once their overlap has ended. Does not raise the webhook's version, because cached webhooks
+ * Erases previous secrets once their overlap has ended. Skips rows that another process has locked. Does not raise the webhook's version, because cached webhooks
  * already know when the overlap ends.
  */
 export async function erasePreviousSecrets(db: Database): Promise<void> {
@@ -15,7 +15,10 @@ export async function erasePreviousSecrets(db: Database): Promise<void> {
       order by id for no key update skip locked))`.execute(db);
 }
 
-/** Writes this worker's row, and deletes the rows of workers that ended long ago. */
+/**
+ * Writes this worker's delivery settings, so that the API notices settings that differ from its own. Deletes the rows
+ * of workers that ended long ago.
+ */
 export async function reportPolicy(db: Database, workerId: Uuid, policy: DeliveryPolicy): Promise<void> {
   await sql`
     with ended as (

@@ -47,8 +47,8 @@ export function createWatchdog({ clock, log, consumer, giveUp }: WatchdogOptions
   };
   return createLoop({
     onError: (error) => log.error({ err: error }, 'watchdog failed'),
-    delayAfterErrorMs: lookEveryMs,
-    run: () => look().then(() => lookEveryMs),
+    everyMs: lookEveryMs,
+    run: look,
   });
 }
 

@@ -8,8 +8,7 @@ export interface KnownPauses {
 }
 
 /** Every process acts on a pause within 5 s, even if the notification of the pause is lost. */
-const readEveryMs = 2_000;
-const delayAfterErrorMs = 500;
+const everyMs = 2_000;
 
 /** Reads the pauses from the ledger at start, after every change, and every two seconds. */
 export interface SendingPauses extends KnownPauses, Loop {
@@ -35,7 +34,7 @@ export function createSendingPauses(db: Database, onError: (error: unknown) => v
     if (hasChanged) act();
   };
   const pauses: SendingPauses = {
-    ...createLoop({ run: () => load().then(() => readEveryMs), onError, delayAfterErrorMs }),
+    ...createLoop({ run: load, onError, everyMs }),
     load,
     onChange: (listener) => {
       act = listener;

@@ -8,10 +8,9 @@ const lookEveryMs = 1_000;
 export function createReplayLoop(db: Database, onError: (error: unknown) => void): Loop {
   return createLoop({
     onError,
-    delayAfterErrorMs: lookEveryMs,
+    everyMs: lookEveryMs,
     run: async (stopping) => {
       while (!stopping.aborted && (await db.transaction().execute(continueReplay)) !== undefined);
-      return lookEveryMs;
     },
   });
 }

@@ -20,7 +20,7 @@ export function createRetentionLoop(
 ): Loop {
   return createLoop({
     onError,
-    delayAfterErrorMs: againMs,
+    everyMs: againMs,
     run: async (stopping) => {
       const result = await withRetentionLock(url, (db) => runRetention({ db, periods, log, signal: stopping }));
       if (result === null) return everyMs;

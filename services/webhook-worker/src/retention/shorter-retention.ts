@@ -16,8 +16,7 @@ const everyMs = 20_000;
 
 /** Removes the data of organizations that keep it for a shorter time than the settings say. Every worker does so. */
 export function createShorterRetention(db: Database, onError: (error: unknown) => void): Loop {
-  const run = (stopping: AbortSignal) => applyShorterRetentions(db, stopping).then(() => everyMs);
-  return createLoop({ onError, delayAfterErrorMs: everyMs, run });
+  return createLoop({ onError, everyMs, run: (stopping) => applyShorterRetentions(db, stopping) });
 }
 
 /** @param signal ends the work between two batches */

@@ -7,5 +7,5 @@ const everyMs = 5_000;
 /** Counts recorded attempts for the statistics of webhooks. Every worker does so; they share the rows. */
 export function createStatisticsLoop(db: Database, onError: (error: unknown) => void): Loop {
   const run = async () => ((await countAttempts(db, { olderThanMs: everyMs })) ? 0 : everyMs);
-  return createLoop({ onError, delayAfterErrorMs: everyMs, run });
+  return createLoop({ onError, everyMs, run });
 }

@@ -3,6 +3,7 @@ import { createLogger, toPublicId } from '@enterprise-api/shared/runtime';
 import { openTestDatabase } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
+import { createWorkerMetrics } from '../metrics.ts';
 import { findDelivery, leaseDeliveries } from '../testing/ledger.ts';
 import { createAutoDisable } from './auto-disable.ts';
 import { createPendingCancellation } from './pending-cancellation.ts';
@@ -11,7 +12,6 @@ let db: Database;
 let close: () => Promise<void>;
 let lines: string[] = [];
 let published: Change[] = [];
-let disabled: string[] = [];
 beforeAll(async () => {
   ({ db, close } = await openTestDatabase());
 });
@@ -19,15 +19,15 @@ afterAll(() => close());
 beforeEach(() => {
   lines = [];
   published = [];
-  disabled = [];
 });
 
 const log = createLogger('webhook-worker', 'info', { write: (line: string) => lines.push(line) });
-const publish = async (change: Change) => void published.push(change);
+const changes = { publish: async (change: Change) => void published.push(change) };
+const metrics = createWorkerMetrics(undefined);
 
 const newCancellation = () => createPendingCancellation({ db, log });
 const newAutoDisable = (cancellation = newCancellation()) =>
-  createAutoDisable({ db, log, publish, cancellation, onDisabled: (reason) => disabled.push(reason) });
+  createAutoDisable({ db, log, changes, cancellation, metrics });
 
 const stateOf = (id: string) =>
   db.selectFrom('webhooks').select(['state', 'disabled_reason']).where('id', '=', id).executeTakeFirstOrThrow();
@@ -58,7 +58,7 @@ describe('disabling a webhook', () => {
       },
     ]);
     expect(published).toEqual([{ kind: 'webhook', id: webhookId }]);
-    expect(disabled).toEqual(['gone']);
+    expect((await metrics.webhooksDisabled.get()).values).toMatchObject([{ labels: { reason: 'gone' }, value: 1 }]);
     const audited = lines.map((line) => JSON.parse(line)).filter((line) => line.msg === 'audit');
     expect(audited).toEqual([
       expect.objectContaining({

@@ -13,6 +13,7 @@ import {
   writeAuditEntry,
 } from '@enterprise-api/shared/ledger';
 import { type Logger, toPublicId } from '@enterprise-api/shared/runtime';
+import type { WorkerMetrics } from '../metrics.ts';
 import type { PendingCancellation } from './pending-cancellation.ts';
 import { disableWebhook, insertProbe } from './queries.ts';
 
@@ -33,24 +34,24 @@ export interface AutoDisable {
 export interface AutoDisableOptions {
   db: Database;
   log: Logger;
-  publish: ChangeFeed['publish'];
+  changes: Pick<ChangeFeed, 'publish'>;
   /** Cancels the pending deliveries beyond the first thousand. */
   cancellation: Pick<PendingCancellation, 'start'>;
-  onDisabled: (reason: AutoDisableReason) => void;
+  metrics: Pick<WorkerMetrics, 'webhooksDisabled'>;
 }
 
 export function createAutoDisable(options: AutoDisableOptions): AutoDisable {
-  const { db, log, publish, cancellation, onDisabled } = options;
+  const { db, log, changes, cancellation, metrics } = options;
   const underWay = new Map<string, Promise<void>>();
   const disable = async (webhookId: string, reason: AutoDisableReason, version: number): Promise<void> => {
     const webhook_id = toPublicId('whk', webhookId);
     try {
       const entry = await disableAndCancel(db, webhookId, reason, version);
       if (entry === undefined) return;
-      onDisabled(reason);
+      metrics.webhooksDisabled.inc({ reason });
       log.warn({ webhook_id, reason }, 'webhook disabled');
       log.info(auditLogFields(entry), 'audit');
-      await publish({ kind: 'webhook', id: webhookId });
+      await changes.publish({ kind: 'webhook', id: webhookId });
       cancellation.start([webhookId]);
     } catch (error) {
       log.error({ err: error, webhook_id }, 'webhook could not be disabled');

@@ -7,6 +7,5 @@ const everyMs = 10_000;
 
 /** Notes of each version of a webhook that the transaction of the change has ended. */
 export function createEndedChanges(db: Database, onError: (error: unknown) => void): Loop {
-  const run = () => noteEndedChanges(db).then(() => everyMs);
-  return createLoop({ onError, delayAfterErrorMs: everyMs, run });
+  return createLoop({ onError, everyMs, run: () => noteEndedChanges(db) });
 }

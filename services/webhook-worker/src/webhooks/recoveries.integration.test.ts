@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
 import { leaseDueDeliveries } from '../dispatch/queries.ts';
 import { fanOutEvents } from '../fan-out/queries.ts';
+import { createWorkerMetrics } from '../metrics.ts';
 import { recordOutcomes } from '../outcomes/record-outcomes.ts';
 import { emitEvents, findDelivery, findHealth, leaseDeliveries, outcomeOf, plenty } from '../testing/ledger.ts';
 import { createAutoDisable } from './auto-disable.ts';
@@ -18,6 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => close());
 
+const metrics = createWorkerMetrics(undefined);
 const log = createLogger('webhook-worker', 'info', { write: () => undefined });
 const canary = { consultation_id: 'con_canary', patient: 'canary' };
 
@@ -28,7 +30,7 @@ async function disable(reason: 'failing' | 'gone', { autoRecover = true } = {}) 
   await sql`insert into webhook_health (webhook_id, failed_attempts, first_failure_at, openings, open_until)
     values (${webhookId}, 20, now() - interval '6 days', 3, now() + interval '1 hour')`.execute(db);
   const cancellation = createPendingCancellation({ db, log });
-  const options = { db, log, publish: async () => undefined, cancellation, onDisabled: () => undefined };
+  const options = { db, log, changes: { publish: async () => undefined }, cancellation, metrics };
   await createAutoDisable(options).disable(webhookId, reason, 1);
   await cancellation.stop();
   return { ...leased, probeId: (await find(webhookId)).recovery_probe_id ?? '' };

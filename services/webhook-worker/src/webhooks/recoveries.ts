@@ -22,7 +22,7 @@ export function createRecoveries(
 ): Loop {
   return createLoop({
     onError,
-    delayAfterErrorMs: lookEveryMs,
+    everyMs: lookEveryMs,
     run: async (stopping) => {
       while (!stopping.aborted) {
         const entry = await db.transaction().execute(recover);
@@ -30,7 +30,6 @@ export function createRecoveries(
         log.info(auditLogFields(entry), 'audit');
         await changes.publish({ kind: 'webhook', id: entry.objectId });
       }
-      return lookEveryMs;
     },
   });
 }

@@ -8,7 +8,7 @@ import type { Problem } from '../problem.ts';
 import type { IfMatch, Tagged } from './etag.ts';
 import type { Streamed } from './streamed.ts';
 
-const statuses = { done: 200, created: 201, accepted: 202, empty: 204 } as const;
+export const statuses = { done: 200, created: 201, accepted: 202, empty: 204 } as const;
 type Success = keyof typeof statuses;
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';

@@ -1,5 +1,7 @@
 import { hash } from 'node:crypto';
 
+export const notModified = 304;
+
 /** The entity tags of an `If-Match` or `If-None-Match`, with their quotes, or `*` (RFC 9110, section 13.1). */
 export type IfMatch = '*' | readonly string[];
 

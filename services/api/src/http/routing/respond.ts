@@ -5,8 +5,8 @@ import { isProblem, type Problem } from '../problem.ts';
 import { problemBody, problemHeaders, scimProblemBody } from '../problem-answer.ts';
 import { lingerAfterAnswer } from '../server/lingering-close.ts';
 import { announcesBody, requestContextOf } from '../server/request-context.ts';
-import type { Route } from './define-route.ts';
-import { isUnchanged, type Tagged } from './etag.ts';
+import { type Route, statuses } from './define-route.ts';
+import { isUnchanged, notModified, type Tagged } from './etag.ts';
 import { type Streamed, sendStreamed } from './streamed.ts';
 
 export interface Answer {
@@ -16,8 +16,11 @@ export interface Answer {
   readonly streamed?: Streamed;
 }
 
-/** An answer whose body may be a binary file. */
-type SendableAnswer = Omit<Answer, 'body'> & { readonly body: string | Buffer | null };
+/** An answer whose body may be a binary file. The default status is 200. */
+type SendableAnswer = Omit<Answer, 'status' | 'body'> & {
+  readonly status?: number;
+  readonly body: string | Buffer | null;
+};
 
 export type Renderer = (response: Response, outcome: unknown) => Answer;
 
@@ -34,7 +37,7 @@ export function createRenderer<Access>(route: Route<Access>, check: boolean): Re
     if (schema === undefined) return { status, headers: {}, body: null };
     const { etag, tagged } = route.etag ? (outcome as Tagged<unknown>) : { etag: undefined, tagged: outcome };
     if (etag !== undefined && route.method === 'GET' && isUnchanged(response.req.headers['if-none-match'], etag)) {
-      return { status: 304, headers: { ETag: etag }, body: null };
+      return { status: notModified, headers: { ETag: etag }, body: null };
     }
     if (route.eventIds !== undefined) requestContextOf(response).eventIds = route.eventIds(tagged);
     const location = route.location?.(tagged);
@@ -43,7 +46,7 @@ export function createRenderer<Access>(route: Route<Access>, check: boolean): Re
       ...(etag !== undefined && { ETag: etag }),
     };
     return route.isDone?.(outcome)
-      ? jsonAnswer(200, checked(tagged, doneResponse), headers)
+      ? jsonAnswer(statuses.done, checked(tagged, doneResponse), headers)
       : jsonAnswer(status, checked(tagged), headers);
   };
 }
@@ -97,7 +100,8 @@ export function sendAnswer(response: Response, answer: SendableAnswer): void {
 }
 
 /** Avoids Express's `json()`, which would compute ETags and negotiate formats. */
-function write(response: Response, { status, headers, body, streamed }: SendableAnswer): void {
+function write(response: Response, answer: SendableAnswer): void {
+  const { status = statuses.done, headers, body, streamed } = answer;
   const all: Record<string, string | number> = { ...requestContextOf(response).headers, ...headers };
   if (streamed !== undefined) return sendStreamed(response.writeHead(status, all), streamed);
   if (body === null) {
@@ -112,7 +116,7 @@ function write(response: Response, { status, headers, body, streamed }: Sendable
 }
 
 export function sendJson(response: Response, body: unknown): void {
-  sendAnswer(response, jsonAnswer(200, body));
+  sendAnswer(response, jsonAnswer(statuses.done, body));
 }
 
 export function sendProblem(response: Response, found: Problem): void {

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Request, Response } from 'express';
-import { isUnchanged } from './etag.ts';
+import { isUnchanged, notModified } from './etag.ts';
 import { sendAnswer } from './respond.ts';
 
 /**
@@ -51,7 +51,7 @@ export function sendStaticFile(
   sendAnswer(
     response,
     isKnown
-      ? { status: 304, headers, body: null }
-      : { status: 200, headers: { ...headers, 'Content-Type': contentType }, body },
+      ? { status: notModified, headers, body: null }
+      : { headers: { ...headers, 'Content-Type': contentType }, body },
   );
 }

@@ -37,6 +37,6 @@ export function probeRoutes(isReady: () => Promise<boolean>): Router {
 export function metricsRoute(registry: Registry): RequestHandler {
   return fixedRoute('/metrics', async (_request, response) => {
     const body = await registry.metrics();
-    sendAnswer(response, { status: 200, headers: { 'Content-Type': registry.contentType }, body });
+    sendAnswer(response, { headers: { 'Content-Type': registry.contentType }, body });
   });
 }

@@ -1,8 +1,10 @@
+import { deliveryPolicyOf } from '@enterprise-api/shared/contracts';
 import type { Database } from '@enterprise-api/shared/ledger';
-import { insertOrganization, insertWebhook, openTestDatabase, until } from '@enterprise-api/testkit';
+import { newUuid } from '@enterprise-api/shared/runtime';
+import { insertOrganization, insertWebhook, openTestDatabase } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
-import { createSecretEraser } from './secret-eraser.ts';
+import { erasePreviousSecrets, reportPolicy } from './queries.ts';
 
 let db: Database;
 let close: () => Promise<void>;
@@ -28,12 +30,32 @@ it('erases previous secrets after their overlap, and no other', async () => {
       .executeTakeFirstOrThrow();
   const before = await rowOf(over);
 
-  const eraser = createSecretEraser(db, (error) => expect(error).toBeUndefined());
-  eraser.start();
-  await until('the secret is erased', async () => (await rowOf(over)).previous_secret_sealed === null);
-  await eraser.stop();
+  await erasePreviousSecrets(db);
 
   const nothing = { previous_secret_sealed: null, previous_secret_expires_at: null };
   expect(await rowOf(over)).toEqual({ ...before, ...nothing });
   expect(await rowOf(open)).toMatchObject({ previous_secret_sealed: 'previous', secret_sealed: expect.any(String) });
+});
+
+const policy = deliveryPolicyOf({
+  WEBHOOK_TIMEOUT_MS: 15_000,
+  WEBHOOK_RETRY_SCHEDULE: [5_000],
+  WEBHOOK_RETRY_JITTER: 0.2,
+  RETENTION_BODIES: 3_600_000,
+  RETENTION_HISTORY: Number.POSITIVE_INFINITY,
+});
+const policies = async () =>
+  (await db.selectFrom('worker_policies').select('policy').execute()).map((row) => row.policy);
+const age = (ago: string) => sql`update worker_policies set seen_at = now() - ${ago}::interval`.execute(db);
+
+it('a worker has one row, with its latest settings, which other workers delete an hour after its end', async () => {
+  const [first, second] = [newUuid(), newUuid()];
+  await age('2 hours');
+  await reportPolicy(db, first, policy);
+  expect(await policies()).toEqual([policy]);
+  await age('2 hours');
+  await reportPolicy(db, first, { ...policy, jitter: 1 });
+  expect(await policies()).toEqual([{ ...policy, jitter: 1 }]);
+  await reportPolicy(db, second, policy);
+  expect(await policies()).toHaveLength(2);
 });
