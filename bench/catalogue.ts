@@ -7,6 +7,7 @@ import { age } from './workloads/age.ts';
 import { apiEvents, apiMe } from './workloads/api.ts';
 import { backlog } from './workloads/backlog.ts';
 import { byRate } from './workloads/by-rate.ts';
+import { closing, erasing } from './workloads/erasing.ts';
 import { failingWebhooks } from './workloads/failing.ts';
 import { fanOut, single, tenants } from './workloads/full-load.ts';
 import { growth } from './workloads/growth.ts';
@@ -33,6 +34,8 @@ export const catalogue = {
   W1C: { title: 'ordinary day: W1 by the clock at six rates', run: byRate, seconds: [60, 190] },
   W10: { title: 'growth: rows that are there already', run: growth, seconds: [18, 450] },
   W10b: { title: 'age: 4 partitions and 27', run: age, seconds: [40, 120] },
+  W13: { title: 'erasing: W1 beside an erasure', run: erasing, seconds: [80, 240] },
+  W13c: { title: 'closing: W1 beside a closing', run: closing, seconds: [60, 120] },
   B0: { title: 'generator to receiver', run: receiverAlone, seconds: [4, 8] },
 } satisfies Record<string, Workload & { seconds: [short: number, full: number] }>;
 

@@ -12,12 +12,16 @@ export interface Sizes {
   backlog: number;
   /** W10: delivery rows in the ledger before the measurement. */
   growth: number[];
+  /** W13: events of two other organizations that are erased, or whose deliveries are canceled; ERASED=… sets it. */
+  erased: number;
   /** Deliveries in each baseline with a queue, and without. */
   queued: number;
   direct: number;
 }
 
 export type Form = 'smoke' | 'short' | 'full';
+
+const erasedOr = (usual: number) => Number(process.env.ERASED ?? usual);
 
 export const sizesOf: Record<Form, Sizes> = {
   smoke: {
@@ -30,6 +34,7 @@ export const sizesOf: Record<Form, Sizes> = {
     apiRequests: 500,
     backlog: 500,
     growth: [1_000],
+    erased: erasedOr(2_000),
     queued: 200,
     direct: 500,
   },
@@ -43,6 +48,7 @@ export const sizesOf: Record<Form, Sizes> = {
     apiRequests: 15_000,
     backlog: 12_000,
     growth: [10_000, 100_000],
+    erased: erasedOr(20_000),
     queued: 6_000,
     direct: 20_000,
   },
@@ -56,6 +62,7 @@ export const sizesOf: Record<Form, Sizes> = {
     apiRequests: 60_000,
     backlog: 50_000,
     growth: [10_000, 100_000, 1_000_000, 10_000_000],
+    erased: erasedOr(200_000),
     queued: 20_000,
     direct: 60_000,
   },

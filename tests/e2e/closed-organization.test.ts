@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { EmitEventInput } from '@enterprise-api/shared/contracts';
 import { createEventProducer, createQueueOnlyProducer } from '@enterprise-api/shared/events';
 import type { Database } from '@enterprise-api/shared/ledger';
@@ -7,6 +8,7 @@ import { toPublicId } from '@enterprise-api/shared/runtime';
 import {
   type ApiClient,
   createApiClient,
+  lowest,
   queueBackends,
   type ServiceProcess,
   testEvent,
@@ -15,6 +17,8 @@ import {
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { databaseRows } from '../security/searched-places.ts';
 import { openTestStage, type TestStage, uuidOf } from './stage.ts';
+
+const answersAfterMs = 300;
 
 describe.each(queueBackends())('a closed organization, queued on $name', (backend) => {
   let stage: TestStage;
@@ -29,10 +33,10 @@ describe.each(queueBackends())('a closed organization, queued on $name', (backen
   });
   afterAll(() => stage.close());
 
-  const close = async (organizationId: string, eraseAfter = 3_600) => {
+  const close = async (organizationId: string, eraseAfter = 3_600, through = client) => {
     const id = toPublicId('org', organizationId);
     const body = { confirm: id, erase_after: eraseAfter };
-    const { status } = await client.internal('POST', `/internal/v1/organizations/${id}/close`, body);
+    const { status } = await through.internal('POST', `/internal/v1/organizations/${id}/close`, body);
     expect(status).toBe(202);
   };
   const untilOutboxIsEmpty = (organizationId: string) =>
@@ -66,6 +70,30 @@ describe.each(queueBackends())('a closed organization, queued on $name', (backen
     await untilOutboxIsEmpty(organizationId);
     const rows = await stage.deliveries(organizationId);
     expect([rows.length, receiver.requests.length]).toEqual([2, 2]);
+  });
+
+  it('gets no attempt later than 5 s after it from a worker that missed the push', async () => {
+    await using resources = new AsyncDisposableStack();
+    const other = queueBackends().find(({ name }) => name !== backend.name) as typeof backend;
+    const store = resources.adopt(await other.start(), ({ close: closeStore }) => closeStore());
+    // This API publishes changes where the worker does not listen.
+    const silent = createApiClient(resources.use(await stage.startApi({ REDIS_URL: store.redisUrl ?? '' })));
+    const promisedMs = 5_000;
+    const tookMs = await lowest(promisedMs, async () => {
+      const receiver = await stage.startReceiver({ respond: () => pause(answersAfterMs, {}) });
+      const { organizationId } = await stage.subscribe({ url: receiver.url() });
+      await stage.producer.emit(Array.from({ length: 800 }, () => testEvent(organizationId)));
+      await receiver.waitFor(20);
+      await close(organizationId, 3_600, silent);
+      const closedAt = Date.now();
+      const lastAt = () => receiver.requests.at(-1)?.receivedAt ?? 0;
+      await until('the worker is silent', () => Date.now() - lastAt() > 10 * answersAfterMs);
+      const isOver = ({ status }: { status: string }) => status === 'succeeded' || status === 'canceled';
+      const rows = await stage.untilDeliveries(organizationId, (all) => all.every(isOver));
+      expect(rows.filter(({ status }) => status === 'canceled').length).toBeGreaterThan(0);
+      return lastAt() - closedAt;
+    });
+    expect(tookMs).toBeLessThanOrEqual(promisedMs);
   });
 
   it('is unknown to a producer with a transaction of its own, and an event that commits later is dropped', async () => {

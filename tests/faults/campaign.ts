@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { findRedisProgram, type OwnPostgres, startOwnPostgres, startRedis } from '@enterprise-api/testkit';
+import { findRedisProgram, forStandbys, type OwnPostgres, startOwnPostgres, startRedis } from '@enterprise-api/testkit';
 import type { Campaign } from './catalogue/entry.ts';
 import { campaigns } from './catalogue.ts';
 import type { Finding } from './finding.ts';
@@ -43,7 +43,9 @@ async function run(campaign: Campaign, backend: 'redis' | 'postgres'): Promise<F
     await using resources = new AsyncDisposableStack();
     const redis = backend === 'redis' ? resources.use(await startRedis()) : undefined;
     const own: { postgres?: OwnPostgres } =
-      campaign.breaks === 'postgres' ? { postgres: resources.use(await startOwnPostgres()) } : {};
+      campaign.breaks === 'postgres'
+        ? { postgres: resources.use(await startOwnPostgres({ settings: forStandbys })) }
+        : {};
     return await campaign.full({ redisUrl: redis?.url, ...(redis && { redis }), ...own });
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { countInvariantViolations, type Database } from '@enterprise-api/shared/ledger';
+import { countInvariantViolations, createDatabase, type Database } from '@enterprise-api/shared/ledger';
 import { fromPublicId } from '@enterprise-api/shared/runtime';
 import {
   type ApiListeners,
@@ -9,6 +9,7 @@ import {
   type Fleet,
   inParallel,
   startFleet,
+  startStandby,
   steadily,
   until,
 } from '@enterprise-api/testkit';
@@ -17,6 +18,8 @@ import { databaseRows, findSecrets, type SearchedPlaces, watchRedis } from '../s
 import type { Finding } from './finding.ts';
 import { apiEvent, post } from './load.ts';
 import { type FaultStage, openFaultStage, quickLeases, type Stores } from './stage.ts';
+
+const minuteMs = 60_000;
 
 /** R20: a subject is erased and an organization closed under load, while processes and stores are killed. */
 export interface ErasedData {
@@ -36,9 +39,11 @@ export async function eraseUnderLoad(stores: Stores, size: ErasedData): Promise<
   });
   // The receiver of erased data fails and repeats what it got.
   stage.requests.respond(({ path }, { body }) => (path.startsWith('/echo') ? { status: 500, body: String(body) } : {}));
+  await using standby = await startStandby(postgres);
   const lines: string[] = [];
   const onLine = (line: string) => void lines.push(line);
-  await using apis = await startFleet(2, () => stage.startApi({ INTERNAL_QUEUE_BOARD: 'true' }, { onLine }));
+  const apiSettings = { INTERNAL_QUEUE_BOARD: 'true', DATABASE_REPLICA_URL: standby.url };
+  await using apis = await startFleet(2, () => stage.startApi(apiSettings, { onLine }));
   await using workers = await startFleet(2, () => stage.startWorker({}, { onLine }));
   const api = () => apis.members[0] as ApiListeners;
   const bystander = await stage.subscribe(['/hook']);
@@ -55,6 +60,7 @@ export async function eraseUnderLoad(stores: Stores, size: ErasedData): Promise<
   await until('all is erased', () => isErased(stage.db), { withinMs: size.settleWithinMs, everyMs: 200 });
   const emitted = await load.stop();
   const sent = await untilSent(stage, bystander.organizationId, emitted, size.settleWithinMs);
+  const streams = await streamsOf(apis.members, erased);
 
   await sql`analyze`.execute(stage.db);
   await sql`vacuum full`.execute(stage.db);
@@ -63,13 +69,16 @@ export async function eraseUnderLoad(stores: Stores, size: ErasedData): Promise<
     ...(await databaseRows(stage.db)),
     ['pg_statistic', await statistics(stage.db)],
     ['logs', lines.join('\n')],
+    ...streams,
+    ...(await replicaRows(stage.db, standby.url)),
     ...(await answersOf(api(), [...apis.members, ...workers.members], erased, closed)),
     ...(await redisKeys(stores.redisUrl)),
   ]);
   const violations = await countInvariantViolations(stage.db, 1_000_000);
   await Promise.all([apis.stop(), workers.stop()]);
   await postgres.stop();
-  for (const [name, text] of filesOf(postgres.folder)) places.set(name, text);
+  await standby.stop();
+  for (const { folder } of [postgres, standby]) for (const [name, text] of filesOf(folder)) places.set(name, text);
   await postgres.start();
   const found = findSecrets(places, canaries);
   const checks: Record<string, boolean> = {
@@ -90,6 +99,7 @@ interface Owner {
   id: string;
   key: string;
   subject: string;
+  firstEventId: string;
   canaries: Record<string, string>;
 }
 
@@ -112,13 +122,14 @@ async function createOwner(stage: FaultStage, api: ApiListeners, events: number)
     ...apiEvent(fromPublicId('org', id) ?? '', `${subject}.${n}`),
     data: { consultation_id: subject, text },
   }));
-  await client.emit(all);
+  const [first] = (await client.emit(all)).body.data;
   const failed = () => sql`select from all_attempts where excerpt like ${`%${text}%`} limit 1`.execute(stage.db);
   await until('an attempt', failed, { holds: ({ rows }) => rows.length > 0, withinMs: 60_000 });
   return {
     id,
     key,
     subject,
+    firstEventId: first.id,
     canaries: Object.fromEntries(Object.entries(made).map(([name, word]) => [`${name} of ${id}`, word])),
   };
 }
@@ -238,6 +249,39 @@ async function answersOf(api: ApiListeners, processes: readonly ApiListeners[], 
   for (const { internalUrl } of processes)
     places.set(`metrics of ${internalUrl}`, await (await fetch(`${internalUrl}/metrics`)).text());
   return places;
+}
+
+/** What a stream of each process sends after the first erased event, up to an event that is emitted now. */
+async function streamsOf(apis: readonly ApiListeners[], { id, key, firstEventId }: Owner): Promise<SearchedPlaces> {
+  const places: SearchedPlaces = new Map();
+  for (const api of apis) {
+    const event = { ...apiEvent(fromPublicId('org', id) ?? '', randomUUID()), data: { consultation_id: 'later' } };
+    const [later] = (await createApiClient(api).emit([event])).body.data;
+    const url = `${api.url}/v1/events/stream?after=${firstEventId}`;
+    const answer = await fetch(url, {
+      headers: { Authorization: `Bearer ${key}` },
+      signal: AbortSignal.timeout(minuteMs),
+    });
+    let text = '';
+    for await (const piece of answer.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+      text += piece;
+      if (text.includes(later.id)) break;
+    }
+    if (!text.includes(later.id)) throw new Error(`A stream ended with ${answer.status} before the last event.`);
+    places.set(`stream of ${api.url}`, text);
+  }
+  return places;
+}
+
+/** Every row of the replica, once it has replayed everything. */
+async function replicaRows(primary: Database, url: string): Promise<SearchedPlaces> {
+  const { rows } = await sql<{ lsn: string }>`select pg_current_wal_lsn()::text as lsn`.execute(primary);
+  const replica = createDatabase({ url, applicationName: 'search', poolSize: 1, onError: () => undefined });
+  const isReplayed = sql<{ done: boolean }>`select pg_last_wal_replay_lsn() >= ${rows[0]?.lsn}::pg_lsn as done`;
+  await until('the replica has replayed all', async () => (await isReplayed.execute(replica)).rows[0]?.done);
+  const found = new Map([...(await databaseRows(replica))].map(([name, text]) => [`replica: ${name}`, text]));
+  await replica.destroy();
+  return found;
 }
 
 async function redisKeys(redisUrl: string | undefined): Promise<SearchedPlaces> {

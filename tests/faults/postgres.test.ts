@@ -1,4 +1,4 @@
-import { queueBackends, startOwnPostgres } from '@enterprise-api/testkit';
+import { forStandbys, queueBackends, startOwnPostgres } from '@enterprise-api/testkit';
 import { describe, expect, it } from '@jest/globals';
 import { campaigns } from './catalogue.ts';
 
@@ -7,7 +7,7 @@ describe.each(queueBackends())('queued on $name', (backend) => {
     '$promise: $what',
     async ({ short }) => {
       await using resources = new AsyncDisposableStack();
-      const postgres = resources.use(await startOwnPostgres());
+      const postgres = resources.use(await startOwnPostgres({ settings: forStandbys }));
       const store = resources.adopt(await backend.start(), ({ close }) => close());
       const { broken } = await short({ ...store, postgres });
       expect(broken).toEqual([]);

@@ -164,6 +164,19 @@ describe('an erasure of a subject', () => {
     expect(await findEvent(late.id)).toMatchObject({ erased_at: null, subject: secret });
   });
 
+  it('waits for a fan-out that is under way, and cancels its deliveries', async () => {
+    const [id = ''] = await emit(secret);
+    const fanningOut = await db.startTransaction().execute();
+    await fanOutEvents(fanningOut, [id], plenty, settings);
+    const erasing = erase(await request({ kind: 'subject', subject: secret }));
+    await untilLockWait(db);
+    await fanningOut.commit().execute();
+    expect((await erasing).counts).toMatchObject({ events: 1, bodies: 1, deliveries_canceled: 1 });
+    expect(await findEvent(id)).toMatchObject(erased);
+    expect(await deliveriesOf(id)).toMatchObject([{ status: 'canceled', canceled_reason: 'erased' }]);
+    expect(await db.selectFrom('pending_deliveries').selectAll().where('event_id', '=', id).execute()).toEqual([]);
+  });
+
   it('waits for a replay that makes a delivery of an event, and cancels that delivery', async () => {
     const [id = ''] = await emit(secret);
     await sql`delete from outbox where event_id = ${id}`.execute(db);
