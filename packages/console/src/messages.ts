@@ -198,7 +198,7 @@ export const m = {
     noLimit: 'no limit',
     recovers: 'Recovers',
     recoversBy: {
-      yes: 'If we disable it as failing, hourly tests try to enable it again, for a week.',
+      yes: 'If we disable it as failing, a test every hour tries to enable it again, for a week.',
       no: 'It stays disabled until somebody enables it.',
     },
     headers: 'Headers for a gateway',
