@@ -30,12 +30,12 @@ const labelSchema = textSchema
 
 export const createConsoleSessionSchema = z
   .strictObject({
-    scopes: distinct(consoleScopeSchema, 'must not name a scope twice', 'What the session may do.').optional(),
+    scopes: distinct(consoleScopeSchema, 'must not name a scope twice', 'The permissions of the session.').optional(),
     path: pathSchema.optional().describe('The page that opens first, below `/console/{organization}`.'),
     expires_in: z.int().min(300).max(43_200).default(3_600).describe('How long the session lasts, in seconds.'),
     link_expires_in: z.int().min(30).max(600).default(120).describe('How long the link may be used, in seconds.'),
     show_bodies: z.boolean().default(true).describe('Whether the session shows bodies of events and answers.'),
-    label: labelSchema.optional().describe('Who will use the session, for people.'),
+    label: labelSchema.optional().describe('A name for the person who will use the session.'),
     ip_allowlist: someOf(z.string())
       .optional()
       .describe('Addresses and CIDRs that the session may be used from. Default: the allowlist of the key.'),
@@ -61,7 +61,7 @@ const sessionShape = {
   scopes: z.array(consoleScopeSchema).describe('The permissions of the session.'),
   path: z.string().describe('The page that opens first.'),
   show_bodies: z.boolean().describe('Whether the session shows bodies of events and answers.'),
-  label: z.string().nullable().describe('Who uses the session, for people.'),
+  label: z.string().nullable().describe('A name for the person who uses the session.'),
   ip_allowlist: z
     .array(z.string())
     .nullable()

@@ -20,7 +20,7 @@ export function meRoutes({ rateLimits, deliveryPolicy, apiKeys }: MeRouteOptions
       endpoint: 'GET /v1/me',
       operationId: 'getMe',
       tag: 'Account',
-      summary: 'Read the API key of the request',
+      summary: 'Read this API key',
       scope: 'me:read',
       withoutDatabase: true,
       response: meSchema,
@@ -45,7 +45,7 @@ export function meRoutes({ rateLimits, deliveryPolicy, apiKeys }: MeRouteOptions
       endpoint: 'DELETE /v1/me/key',
       operationId: 'revokeOwnKey',
       tag: 'Account',
-      summary: 'Revoke the API key of the request',
+      summary: 'Revoke this API key',
       description:
         'For a key that leaked. The key is refused everywhere within a second. Its scopes and addresses, the plan and the rate limit are not checked.',
       caller: 'any_key',

@@ -21,7 +21,7 @@ export function areasPage(fillIn: (text: string) => string): Page {
 <h2 id="areas"><a href="#areas">Areas</a></h2>
 ${areaNames.map(areaSection)}
 <h2 id="scopes"><a href="#scopes">Scopes</a></h2>
-<p>A key has a list of these. Another scope than the operation needs is 403 <code>forbidden_scope</code>.</p>
+<p>If a key lacks the scope that an operation needs, the answer is 403 <code>forbidden_scope</code>.</p>
 ${scrolling(html`<table>
 <thead><tr><th scope="col">Scope</th><th scope="col">Grants</th></tr></thead>
 <tbody>${scopeNames.map(scopeRow)}</tbody>
