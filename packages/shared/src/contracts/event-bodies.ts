@@ -15,7 +15,14 @@ export function eventBodySchema(type: EventType) {
 }
 
 export function eventBodyJsonSchema(type: EventType): Record<string, z.core.util.JSONType> {
-  return z.toJSONSchema(eventBodySchema(type), { target: 'draft-2020-12' }) as Record<string, z.core.util.JSONType>;
+  return z.toJSONSchema(eventBodySchema(type), {
+    target: 'draft-2020-12',
+    override: ({ jsonSchema }) => {
+      // zod adds these bounds to every integer.
+      if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+    },
+  }) as Record<string, z.core.util.JSONType>;
 }
 
 export function eventBodyExample(type: EventType): Record<string, z.core.util.JSONType> {

@@ -125,6 +125,11 @@ describe('the pages', () => {
     }
   });
 
+  it('of events show neither Markdown nor bounds that every integer has', async () => {
+    const pages = await Promise.all(['', ...eventTypeNames.map((type) => `/${type}`)].map((path) => textOf(`/docs/events${path}`)));
+    expect(pages.filter((page) => page.includes('`') || page.includes(String(Number.MAX_SAFE_INTEGER)))).toEqual([]);
+  });
+
   it('explain every error and every scope', async () => {
     const errors = await textOf('/docs/errors');
     for (const code of Object.keys(errorCatalogue)) expect(errors).toContain(`id="error-${code}"`);

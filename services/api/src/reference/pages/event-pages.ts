@@ -10,7 +10,7 @@ import { version } from '@enterprise-api/shared/runtime';
 import { deliveryHeaders } from '@enterprise-api/shared/security';
 import { codeBlock, type Html, html, jsonBlock } from '../html.ts';
 import type { NavigationGroup, Page } from '../layout.ts';
-import { renderMarkdown } from '../markdown.ts';
+import { renderInline, renderMarkdown } from '../markdown.ts';
 import { fieldsOf } from '../schema-fields.ts';
 
 const introduction = `
@@ -41,7 +41,7 @@ function eventList(): Page {
 <dl class="fields">${eventTypeNames.map(
       (
         type,
-      ) => html`<div><dt><a href="${pathOf(type)}"><code>${type}</code></a></dt><dd>${eventTypes[type].description}</dd></div>
+      ) => html`<div><dt><a href="${pathOf(type)}"><code>${type}</code></a></dt><dd>${renderInline(eventTypes[type].description)}</dd></div>
 `,
     )}</dl>`,
   };
@@ -53,8 +53,8 @@ function eventPage(type: EventType): Page {
   return {
     path: pathOf(type),
     title: type,
-    description,
-    main: html`<p class="lead">${description}</p>
+    description: description.replaceAll('`', ''),
+    main: html`<p class="lead">${renderInline(description)}</p>
 ${subscription(type)}
 <h2 id="body"><a href="#body">Body</a></h2>
 ${jsonBlock(body)}
