@@ -5,7 +5,7 @@ import type { Tool } from '../mcp/tool.ts';
 export const tools: readonly Tool[] = [
  {
   "name": "me_get",
-  "description": "Read the API key of the request.",
+  "description": "Read this API key.",
   "isWriting": false,
   "method": "GET",
   "path": "/v1/me",

@@ -419,7 +419,7 @@ export interface components {
             path: string;
             /** @description Whether the session shows bodies of events and answers. */
             show_bodies: boolean;
-            /** @description Who uses the session, for people. */
+            /** @description A name for the person who uses the session. */
             label: string | null;
             /** @description Addresses and CIDRs that the session may be used from; null: the allowlist of its key applies, if it has one. */
             ip_allowlist: string[] | null;
@@ -485,7 +485,7 @@ export interface components {
             path: string;
             /** @description Whether the session shows bodies of events and answers. */
             show_bodies: boolean;
-            /** @description Who uses the session, for people. */
+            /** @description A name for the person who uses the session. */
             label: string | null;
             /** @description Addresses and CIDRs that the session may be used from; null: the allowlist of its key applies, if it has one. */
             ip_allowlist: string[] | null;
@@ -550,7 +550,7 @@ export interface components {
             test?: boolean;
         };
         CreateConsoleSession: {
-            /** @description What the session may do. */
+            /** @description The permissions of the session. */
             scopes?: ("me:read" | "consultations:read" | "consultations:write" | "batches:read" | "batches:write" | "panels:read" | "usage:read" | "webhooks:read" | "webhooks:write" | "automations:read" | "automations:write" | "automations:trigger" | "chat.completions" | "scim:read" | "scim:write" | "*" | "keys:read" | "keys:write")[];
             /** @description The page that opens first, below `/console/{organization}`. */
             path?: string;
@@ -569,7 +569,7 @@ export interface components {
              * @default true
              */
             show_bodies?: boolean;
-            /** @description Who will use the session, for people. */
+            /** @description A name for the person who will use the session. */
             label?: string;
             /** @description Addresses and CIDRs that the session may be used from. Default: the allowlist of the key. */
             ip_allowlist?: string[];

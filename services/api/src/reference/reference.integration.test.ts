@@ -126,7 +126,9 @@ describe('the pages', () => {
   });
 
   it('of events show neither Markdown nor bounds that every integer has', async () => {
-    const pages = await Promise.all(['', ...eventTypeNames.map((type) => `/${type}`)].map((path) => textOf(`/docs/events${path}`)));
+    const pages = await Promise.all(
+      ['', ...eventTypeNames.map((type) => `/${type}`)].map((path) => textOf(`/docs/events${path}`)),
+    );
     expect(pages.filter((page) => page.includes('`') || page.includes(String(Number.MAX_SAFE_INTEGER)))).toEqual([]);
   });
 
