@@ -12,6 +12,7 @@ async function call(method, path, body) {
   const options = { method, headers, body: body && JSON.stringify(body) };
   for (let repetitions = 4; ; repetitions--) {
     const answer = await fetch(API + path, options);
+    if (answer.status === 204) return undefined;
     if (answer.ok) return await answer.json();
     const { error } = await answer.json();
     const isTemporary = answer.status === 429 || answer.status === 503;

@@ -14,7 +14,8 @@ def call(method, path, **options):
         if answer.status_code not in (429, 503):
             break
         time.sleep(int(answer.headers.get("Retry-After", "1")))
-    return answer.raise_for_status().json()
+    answer.raise_for_status()
+    return answer.json() if answer.content else None
 
 
 print(call("GET", "/v1/me")["organization"]["name"])

@@ -81,6 +81,8 @@ describe('enterprise-api listen', () => {
     });
     const listening = await start(server, { ENTERPRISE_API_LISTEN_SECRET: secret });
     await until('every event is forwarded', () => forwarded(listening).length === 4, { withinMs: 45_000 });
+    expect(records(listening)[0]).toEqual({ object: 'session', secret: null });
+    expect(listening.lines.join('\n')).not.toContain(server.secret());
     for (const { headers, body } of local.requests) {
       const { 'webhook-signature': standard = '', 'x-service-signature': hex = '', ...others } = headers;
       await verifyWebhook({ headers: { ...others, 'webhook-signature': standard }, rawBody: body, secret });

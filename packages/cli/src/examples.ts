@@ -26,7 +26,7 @@ export const examples: Readonly<Record<string, string>> = {
   'webhooks replay': 'whk_01jd6kz5r8e2v9qxm3c7t4b0na --since 2h --status failed,skipped --rate 20',
   'webhooks verify': 'whk_01jd6kz5r8e2v9qxm3c7t4b0na --headers headers.txt --body body.json',
   trigger: 'batch.failed --webhook whk_01jd6kz5r8e2v9qxm3c7t4b0na',
-  'deliveries list': '--status failed --since 1d',
+  'deliveries list': '--last-error timeout,http_error --since 1d',
   'deliveries show': 'dlv_01jd6kz5r8e2v9qxm3c7t4b0na',
   'deliveries retry': 'dlv_01jd6kz5r8e2v9qxm3c7t4b0na',
   'deliveries tail': '--status failed',

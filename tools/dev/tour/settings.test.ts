@@ -32,6 +32,7 @@ describe('serviceEnvironment', () => {
       INTERNAL_EVENTS_SECRET: 'made-events-secret',
       IDENTITY_SIGNING_KEYS: 'made:signing-key',
       API_UPSTREAMS: 'consultations=http://127.0.0.1:3003,batches=http://127.0.0.1:3003',
+      API_PUBLIC_URL: 'http://127.0.0.1:3000',
       CONSOLE_PUBLIC_URL: 'http://127.0.0.1:3000',
       API_HOST: '127.0.0.1',
       API_PORT: '3000',

@@ -76,6 +76,7 @@ export function serviceEnvironment(
   const { api, internal, worker, consultations } = made.listeners;
   const cidrs = [...ownCidrs, given.WEBHOOK_ALLOWED_PRIVATE_CIDRS ?? ''].filter((entry) => entry !== '');
   return {
+    ...(isLoopback(api.host) && { API_PUBLIC_URL: localUrl(api), CONSOLE_PUBLIC_URL: localUrl(api) }),
     ...env,
     ...(given.DATABASE_URL === undefined && { DATABASE_URL: made.databaseUrl }),
     ...(given.SECRETS_ENCRYPTION_KEYS === undefined && { SECRETS_ENCRYPTION_KEYS: made.encryptionKeys }),
@@ -83,7 +84,6 @@ export function serviceEnvironment(
     ...(given.INTERNAL_EVENTS_SECRET === undefined && { INTERNAL_EVENTS_SECRET: made.eventsSecret }),
     ...(given.IDENTITY_SIGNING_KEYS === undefined && { IDENTITY_SIGNING_KEYS: made.identityKeys }),
     API_UPSTREAMS: withOwnAreas(given.API_UPSTREAMS, localUrl(consultations)),
-    ...(isLoopback(api.host) && { CONSOLE_PUBLIC_URL: env.CONSOLE_PUBLIC_URL ?? localUrl(api) }),
     API_HOST: api.host,
     API_PORT: String(api.port),
     INTERNAL_HOST: internal.host,

@@ -27,7 +27,7 @@ export const addListenCommand: CommandModule = (program, open) => {
     .option('--after <id>', 'begin after this event (evt_…) instead of now')
     .addHelpText(
       'after',
-      '\nThe command prints the signing secret of each connection. For a secret that stays the same, set\nENTERPRISE_API_LISTEN_SECRET (whsec_…).',
+      '\nThe command prints the signing secret of each connection. To choose a secret that stays the same, set\nENTERPRISE_API_LISTEN_SECRET (whsec_…): the command then signs with it, and prints none.',
     )
     .action(
       action<ListenOptions>(open, async (context, { forwardTo, events = [], after }) => {
@@ -46,7 +46,8 @@ export async function followAndListen(
   { target, events, after }: { target?: string; events: readonly string[]; after: string | undefined },
 ): Promise<void> {
   const { io, printer } = context;
-  const sign = createSigner(io.env.ENTERPRISE_API_LISTEN_SECRET || undefined);
+  const own = io.env.ENTERPRISE_API_LISTEN_SECRET || undefined;
+  const sign = own === undefined ? undefined : createSigner(own);
   await listen(openApi(context), { events, after, target, sign, printer, signal: io.signal });
 }
 

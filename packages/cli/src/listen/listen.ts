@@ -13,8 +13,8 @@ export interface ListenOptions {
   after: string | undefined;
   /** The local program's URL. If undefined, events are only printed. */
   target: string | undefined;
-  /** Signs forwarded events. */
-  sign: Signer;
+  /** Signs forwarded events. If undefined, they keep the signatures of the stream. */
+  sign: Signer | undefined;
   printer: Printer;
   signal: AbortSignal;
 }
@@ -24,19 +24,20 @@ export async function listen(
   api: Pick<EnterpriseApi, 'events'>,
   { events, after, target, sign, printer, signal }: ListenOptions,
 ): Promise<void> {
-  for await (const message of api.events.stream({ events, after, signal, ...noticesTo(printer) })) {
+  for await (const message of api.events.stream({ events, after, signal, ...noticesTo(printer, sign !== undefined) })) {
     if (target === undefined) printer.record(message.event, () => eventLine(message.event));
-    else printAnswer(printer, message, await forward(target, sign(message), signal));
+    else printAnswer(printer, message, await forward(target, sign?.(message) ?? message, signal));
   }
 }
 
 type Notices = Pick<StreamOptions, 'onConnect' | 'onDisconnect' | 'onUnverified'>;
 
 /** Reports connections, losses and unverified events. */
-function noticesTo(printer: Printer): Notices {
-  let known: string | undefined;
+function noticesTo(printer: Printer, hasOwnSecret: boolean): Notices {
+  let known: string | null | undefined;
   return {
-    onConnect: (secret) => {
+    onConnect: (streamSecret) => {
+      const secret = hasOwnSecret ? null : streamSecret;
       printSecret(printer, secret, known);
       known = secret;
     },
@@ -50,11 +51,12 @@ function noticesTo(printer: Printer): Notices {
   };
 }
 
-/** Prints the secret of each connection, because the local program needs it to verify events. */
-function printSecret(printer: Printer, secret: string, known: string | undefined): void {
+/** Prints the secret of each connection, because the local program needs it to verify events. Null: the user's own. */
+function printSecret(printer: Printer, secret: string | null, known: string | null | undefined): void {
   if (secret === known) return printer.note('Connected again.', 'dim');
   if (printer.isJson) return printer.record({ object: 'session', secret }, () => '');
-  if (known === undefined) printer.text(`Ready. The signing secret of this session is ${oneLine(secret)}`);
+  if (secret === null) printer.text('Ready.');
+  else if (known === undefined) printer.text(`Ready. The signing secret of this session is ${oneLine(secret)}`);
   else printer.text(`Connected again. The signing secret is now ${oneLine(secret)}`);
 }
 

@@ -6,11 +6,10 @@ import { Failure } from '../failure.ts';
 export type Signer = (message: StreamedEvent) => StreamedEvent;
 
 /**
- * @param secret a webhook secret (`whsec_…`). If undefined, events keep the signatures of the stream
+ * @param secret a webhook secret (`whsec_…`)
  * @throws {Failure} if it is not a webhook secret
  */
-export function createSigner(secret: string | undefined): Signer {
-  if (secret === undefined) return (message) => message;
+export function createSigner(secret: string): Signer {
   const encoded = /^whsec_([A-Za-z0-9+/]{32,}={0,2})$/.exec(secret)?.[1];
   if (encoded === undefined) {
     throw new Failure(

@@ -32,7 +32,9 @@ function cliSection(cli: Download, fillIn: (text: string) => string): Html {
   return html`<h2 id="cli"><a href="#cli">Command line</a></h2>
 <p>Run the newest version without installing it. You need Node.js 22.12 or newer.</p>
 ${codeBlock(fillIn(runNewest))}
-<p>To keep one version, install its file. Then run <code>npx --no enterprise-api --help</code>.</p>
+<p>Install it, so that your shell finds the command <code>enterprise-api</code>:</p>
+${codeBlock(fillIn('npm install --global https://api.example.com/docs/downloads/cli.tgz'))}
+<p>To keep one version in a project, install its file. Then run <code>npx --no enterprise-api --help</code>.</p>
 ${install(cli, fillIn)}`;
 }
 

@@ -62,6 +62,7 @@ const referencePages = new Map([
   ['event-types', '/docs/events'],
   ['areas', '/docs/areas'],
   ['scopes', '/docs/areas#scopes'],
+  ['downloads', '/docs/downloads'],
 ]);
 
 function referencePath(anchor: string | undefined): string {
