@@ -1,7 +1,7 @@
 import { type AttemptError, causesShown, pendingCountLimit, type WaitingFor } from '@enterprise-api/shared/contracts';
 import type { Database } from '@enterprise-api/shared/ledger';
 import type { Uuid } from '@enterprise-api/shared/runtime';
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { waitingFor } from '../deliveries/effective-status.ts';
 import { attemptsOf } from './statistics-queries.ts';
 import type { TimeSpan } from './time-spans.ts';
@@ -30,14 +30,19 @@ const disabledAt = sql`case when w.state = 'disabled' then coalesce((
     order by created_at desc limit 1), w.updated_at) end`;
 
 /**
- * If the webhook is disabled, only tests count as pending, because workers will cancel the others. The oldest belongs
- * to the oldest event among the counted ones.
+ * Workers still have to cancel the other pending deliveries of a disabled webhook: they count as canceled. The oldest is
+ * the one of the oldest event among those that are counted.
  */
 const oldestPending = sql`
     select *, count(*) over () as pending from (
       select * from pending_deliveries where webhook_id = w.id and (w.state = 'enabled' or test)
       limit ${sql.lit(pendingCountLimit)}) p
     order by delivery_id limit 1`;
+
+/** When a webhook `w` last had such an attempt. Reads its days from the newest on; the index has the errors. */
+const newest = (isSuch: RawBuilder<unknown>) => sql`(
+      select last_at from webhook_counts where webhook_id = w.id and level = 'day' and ${isSuch}
+      order by start desc, last_at desc limit 1)`;
 
 /** @param spans the last 24 hours, with a border at `hourAgo` */
 export async function readHealth(
@@ -61,9 +66,7 @@ export async function readHealth(
       greatest(r.last_failure_at, l.last_failure_at) as last_failure_at, coalesce(p.pending, 0)::int as pending,
       d.created_at as oldest_pending_at, ${waitingFor} as oldest_waiting_for
     from webhooks w left join webhook_health h on h.webhook_id = w.id left join recent r on r.webhook_id = w.id
-    cross join lateral (
-      select max(last_at) filter (where error = '') as last_success_at, max(last_at) filter (where error <> '') as last_failure_at
-      from webhook_counts where webhook_id = w.id and level = 'day') l
+    cross join lateral (select ${newest(sql`error = ''`)} as last_success_at, ${newest(sql`error > ''`)} as last_failure_at) l
     left join lateral (${oldestPending}) p on true
     left join lateral (select * from deliveries where id = p.delivery_id limit 1) d on true
     where w.id = any (${webhookIds}::uuid[])`.execute(db);

@@ -17,6 +17,7 @@ let close: () => Promise<void>;
 let plans: QueryPlans;
 let organizationId: string;
 let webhookId: string;
+let manyIds: string[];
 
 /** The counts of one webhook among hundreds of others: an attempt in each hour of some weeks. */
 beforeAll(async () => {
@@ -26,8 +27,11 @@ beforeAll(async () => {
   const stranger = await insertOrganization(db);
   organizationId = await insertOrganization(db);
   webhookId = await insertWebhook(db, { organizationId });
-  await sql`insert into webhooks (id, organization_id, url, event_patterns, secret_sealed)
-    select gen_random_uuid(), ${stranger}, 'https://example.com', '{}', 'x' from generate_series(1, 50)`.execute(db);
+  const made = await sql<{ id: string }>`insert into webhooks (id, organization_id, url, event_patterns, secret_sealed)
+    select gen_random_uuid(), ${stranger}, 'https://example.com', '{}', 'x' from generate_series(1, 50) returning id`.execute(
+    db,
+  );
+  manyIds = made.rows.map(({ id }) => id);
   await sql`
     insert into webhook_counts (webhook_id, level, start, event_type, error, status_code, buckets, durations, lags, last_at)
     select w.id, level, date_trunc(level, ${new Date(until)}::timestamptz - make_interval(hours => n), 'UTC') as start,
@@ -69,4 +73,12 @@ it('the health of a webhook reads its own rows alone, and so do the causes', asy
     expect(rowsRead(plan, counts)).toBeLessThan(300);
     expect(rowsRead(plan, /^pending_deliveries/)).toBeLessThanOrEqual(100);
   }
+});
+
+it('the health of many webhooks reads their last day and the newest of their days alone', async () => {
+  const hourAgo = new Date(until - hourMs);
+  const plan = await plans.of((handle) => readHealth(handle, manyIds, { spans, hourAgo }));
+  expect(wholeTablesRead(plan, counts)).toEqual([]);
+  // 22 or 23 hours, at most 2 minutes at the borders, and a day.
+  expect(rowsRead(plan, counts)).toBeLessThan(30 * manyIds.length);
 });

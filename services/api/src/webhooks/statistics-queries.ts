@@ -6,22 +6,30 @@ import type { TimeSpan } from './time-spans.ts';
 
 /**
  * Selects the attempts of webhooks by bucket: counted ones, and recorded ones that no worker has counted yet. The
- * statement therefore sees every attempt once.
+ * statement therefore sees every attempt once. Looks up each webhook and span: the planner, which expects too many rows of a
+ * join, would read the whole table.
  *
  * @param webhookIds selects ids
  * @param spans in order and without gaps
+ * @param granularity what `start` is the beginning of
  */
-export function attemptsOf(webhookIds: RawBuilder<unknown>, spans: readonly TimeSpan[]): RawBuilder<unknown> {
+export function attemptsOf(
+  webhookIds: RawBuilder<unknown>,
+  spans: readonly TimeSpan[],
+  granularity: StatisticsGranularity = 'minute',
+): RawBuilder<unknown> {
   const levels = spans.map(({ level }) => level);
   const [since, until] = [spans.map((span) => span.since), spans.map((span) => span.until)];
   return sql`
-    select c.webhook_id, c.start, c.event_type, c.error, c.status_code, c.last_at, c.last_delivery_id as delivery_id, b.*
+    select c.webhook_id, c.unit as start, c.event_type, c.error, c.status_code, c.last_at, c.last_delivery_id as delivery_id,
+      unnest(c.buckets) as bucket, unnest(c.durations) as attempts, unnest(c.lags) as lags
     from (${webhookIds}) w (id)
     cross join unnest(${levels}::text[], ${since}::timestamptz[], ${until}::timestamptz[]) as s (level, since, until)
-    join webhook_counts c on c.webhook_id = w.id and c.level = s.level and c.start >= s.since and c.start < s.until
-    cross join lateral unnest(c.buckets, c.durations, c.lags) as b (bucket, attempts, lags)
+    cross join lateral (
+      select *, date_trunc(${granularity}, start, 'UTC') as unit from webhook_counts
+      where webhook_id = w.id and level = s.level and start >= s.since and start < s.until offset 0) c
     union all
-    select a.webhook_id, a.started_at, a.event_type, a.error, a.status_code, a.started_at, a.delivery_id, b.*
+    select a.webhook_id, date_trunc(${granularity}, a.started_at, 'UTC'), a.event_type, a.error, a.status_code, a.started_at, a.delivery_id, b.*
     from (${attemptsIn(sql`(select * from uncounted_attempts where webhook_ids && array(${webhookIds}))`)}) a
     cross join lateral (values (a.duration, 1, 0), (a.lag, 0, 1)) as b (bucket, attempts, lags)
     where b.bucket is not null and a.webhook_id in (${webhookIds})
@@ -56,13 +64,13 @@ export async function listStatistics(
   { spans, granularity, webhookId, groupBy, limit }: StatisticsQuestion,
 ): Promise<StatisticsRow[]> {
   const asked = sql`select id from webhooks
-    where organization_id = ${organizationId} and id = coalesce(${webhookId ?? null}::uuid, id)`;
+    where organization_id = ${organizationId} ${webhookId === undefined ? sql`` : sql`and id = ${webhookId}`}`;
   const { rows } = await sql<StatisticsRow>`
     with buckets as (
-      select date_trunc(${granularity}, start, 'UTC') as start, ${groupBy ? groupColumns[groupBy] : sql`''`} as "group",
+      select start, ${groupBy ? groupColumns[groupBy] : sql`''`} as "group",
         bucket, sum(attempts)::int as durations, sum(lags)::int as lags,
         coalesce(sum(attempts) filter (where error = ''), 0)::int as succeeded
-      from (${attemptsOf(asked, spans)}) a group by 1, 2, 3
+      from (${attemptsOf(asked, spans, granularity)}) a group by 1, 2, 3
     )
     select start, "group", sum(succeeded)::int as succeeded, array_agg(bucket::int) as buckets,
       array_agg(durations) as durations, array_agg(lags) as lags
