@@ -62,4 +62,26 @@ describe.each(queueBackends())('a webhook with auto_recover, queued on $name', (
       holds: (sent) => sent.length === 2,
     });
   });
+
+  it('that has failed for a day and gets another URL: webhook.recovered follows its first success, once', async () => {
+    const api = await stage.startApi();
+    const broken = await stage.startReceiver({ respond: () => ({ status: 500 }) });
+    const repaired = await stage.startReceiver();
+    const alerts = await stage.startReceiver();
+    const customer = await createApiCustomer(api);
+    const { id } = await customer.createWebhook(broken.url());
+    await customer.createWebhook(alerts.url(), { events: ['webhook.failing', 'webhook.recovered'] });
+    await sql`insert into webhook_health (webhook_id, failed_attempts, first_failure_at)
+      values (${uuidOf('whk', id)}, 5, now() - interval '25 hours')`.execute(stage.db);
+    await Promise.all([stage.startWorker(), stage.startWorker()]);
+    await alerts.waitFor(1);
+    await customer.call('PATCH', `/v1/webhooks/${id}`, { url: repaired.url() });
+    await customer.emit([0, 1, 2].map(() => testEvent(customer.organizationId, { type: 'batch.failed' })));
+    await repaired.waitFor(3);
+    const told = (await alerts.waitFor(2)).map(({ body }) => JSON.parse(String(body)));
+    expect(told.map(({ type }) => type)).toEqual(['webhook.failing', 'webhook.recovered']);
+    expect(told[1]?.data).toMatchObject({ cause: 'succeeded', webhook: { id, url: repaired.url() } });
+    const events = (await customer.call('GET', '/v1/events?type=webhook.failing&type=webhook.recovered')).body.data;
+    expect(events.map(({ type }: { type: string }) => type)).toEqual(['webhook.recovered', 'webhook.failing']);
+  });
 });

@@ -22,14 +22,14 @@ export async function writeOperationalEvent(trx: DatabaseTransaction, event: Ope
   await sql`select operational_event(${organizationId}, ${type}, ${object}, ${transition}, ${facts})`.execute(trx);
 }
 
-/** A worker has disabled the webhook. */
+/** A worker has disabled the webhook. Locks its health: a success that is being recorded may write `webhook.recovered`. */
 export function noteDisabledWebhook(
   trx: DatabaseTransaction,
   webhook: { id: Uuid; organizationId: Uuid },
   reason: 'failing' | 'gone',
 ): Promise<void> {
   const facts = sql`jsonb_build_object('cause', ${reason}::text, 'disabled_at', rfc3339(now()), 'count', coalesce(
-    (select failed_attempts from webhook_health where webhook_id = ${webhook.id}), 0))`;
+    (select failed_attempts from webhook_health where webhook_id = ${webhook.id} for update), 0))`;
   return writeOperationalEvent(trx, { ...atNow(webhook), type: 'webhook.disabled', facts });
 }
 

@@ -129,7 +129,10 @@ export interface WebhookHealthTable {
   /** Failed attempts of any kind since the last success. */
   failed_attempts: Generated<number>;
   first_failure_at: Date | null;
-  /** When the circuit breaker's open period ends. Failures or a `Retry-After` open the breaker. */
+  /**
+   * When the circuit breaker's open period ends. Failures or a `Retry-After` open the breaker. Without openings, a request
+   * has reset the health, and no success has come since.
+   */
   open_until: Date | null;
   /**
    * How often failures have opened the breaker since the last success. If this is positive after `open_until`, the

@@ -39,11 +39,11 @@ export async function endPause(trx: DatabaseTransaction, webhookId: string): Pro
 
 /**
  * Clears failures and closes the circuit breaker: both concern the previous URL, or the time before the webhook was
- * disabled.
+ * disabled. With `open_until` set, the next success changes health again, and may write `webhook.recovered`.
  */
 export async function resetHealth(trx: DatabaseTransaction, webhookId: string): Promise<void> {
   await sql`
-    update webhook_health set consecutive_failures = 0, failed_attempts = 0, first_failure_at = null, open_until = null,
+    update webhook_health set consecutive_failures = 0, failed_attempts = 0, first_failure_at = null, open_until = now(),
       openings = 0, paused_for = interval '0' where webhook_id = ${webhookId}`.execute(trx);
   await sql`update webhook_controls set held_until = null where webhook_id = ${webhookId}`.execute(trx);
 }

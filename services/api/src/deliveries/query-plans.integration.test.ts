@@ -5,7 +5,7 @@ import { alignPendingDeliveries, insertOrganization, insertWebhook, openTestData
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
 import type { PageQuestion } from '../pagination/paging.ts';
-import { openQueryPlans, type QueryPlans, rowsRead, wholeTablesRead } from '../testing/query-plan.ts';
+import { openQueryPlans, type QueryPlans, relationsOf, rowsRead, wholeTablesRead } from '../testing/query-plan.ts';
 import { type DeliveryFilter, findDelivery, findEventBody, listAttempts, listDeliveries } from './queries.ts';
 
 /** The deliveries end in the middle of a month: whatever the day, all are in one partition. */
@@ -159,6 +159,24 @@ describe('the history', () => {
     const found = await listDeliveries(db, organizationId, { ...first, limit: 100 }, { subject: 'con_1500' });
     expect(found.map(({ subject }) => subject)).toEqual(Array(found.length).fill('con_1500'));
     expect(found.length).toBeGreaterThan(15);
+  });
+
+  it('of 100 ids looks these up, in the partitions of their months alone, with any other filters', async () => {
+    const { rows } = await sql<{ id: string }>`
+      select id from deliveries where organization_id = ${organizationId} order by md5(id::text) limit 100`.execute(db);
+    const ids = rows.map(({ id }) => id);
+    const month = `deliveries_${new Date(end).toISOString().slice(0, 7).replace('-', '_')}`;
+    for (const filter of filters().filter((each) => each.eventId === undefined)) {
+      for (const page of [first, oldestFirst]) {
+        const ask = { ...filter, ids };
+        const plan = await plans.of((handle) => listDeliveries(handle, organizationId, page, ask));
+        expect([ask, relationsOf(plan, deliveryTables).filter((name) => name !== month)]).toEqual([ask, []]);
+        expect([ask, rowsRead(plan, deliveryTables) <= ids.length]).toEqual([ask, true]);
+        expect([ask, wholeTablesRead(plan, tables)]).toEqual([ask, []]);
+      }
+    }
+    const found = await listDeliveries(db, organizationId, { ...first, limit: 101 }, { ids });
+    expect(found.map(({ id }) => id).sort()).toEqual(ids.toSorted());
   });
 
   it('of one webhook, filtered by failed, does not read failed deliveries of other webhooks', async () => {

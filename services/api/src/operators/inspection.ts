@@ -112,7 +112,7 @@ function presentInspected(
       consecutive_failures: owner.consecutive_failures ?? 0,
       failed_attempts: owner.failed_attempts ?? 0,
       openings: owner.openings ?? 0,
-      open_until: owner.open_until?.toISOString() ?? null,
+      open_until: (owner.openings && owner.open_until?.toISOString()) || null,
     },
   };
 }

@@ -91,7 +91,7 @@ describe.each(['put', 'patch'] as const)('%s /v1/webhooks/{id}', (method) => {
       .selectAll()
       .where('webhook_id', '=', uuidOf(id))
       .executeTakeFirst();
-    expect(health).toMatchObject({ consecutive_failures: 0, failed_attempts: 0, open_until: null, openings: 0 });
+    expect(health).toMatchObject({ consecutive_failures: 0, failed_attempts: 0, first_failure_at: null, openings: 0 });
   });
 
   it('200 with `failing_since` and `disable_at` until the URL changes', async () => {

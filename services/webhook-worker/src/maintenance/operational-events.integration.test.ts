@@ -2,12 +2,14 @@ import { failingPolicy } from '@enterprise-api/shared/contracts';
 import {
   createDatabase,
   type Database,
+  noteDisabledWebhook,
   noteExpiringKeys,
   noteFailingWebhooks,
+  resetHealth,
   writeOperationalEvent,
 } from '@enterprise-api/shared/ledger';
 import { createLogger, newUuid, toPublicId } from '@enterprise-api/shared/runtime';
-import { insertOrganization, insertWebhook, openTestDatabase, until } from '@enterprise-api/testkit';
+import { insertOrganization, insertWebhook, openTestDatabase, until, untilLockWait } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
 import { takeCopies } from '../closings/queries.ts';
@@ -15,7 +17,7 @@ import { eraseEvents } from '../erasures/queries.ts';
 import { fanOutEvents } from '../fan-out/queries.ts';
 import { createWorkerMetrics } from '../metrics.ts';
 import { recordOutcomes } from '../outcomes/record-outcomes.ts';
-import { emitEvents, outcomeOf, plenty } from '../testing/ledger.ts';
+import { emitEvents, findHealth, outcomeOf, plenty } from '../testing/ledger.ts';
 import { createAutoDisable } from '../webhooks/auto-disable.ts';
 import { createOperationalEvents } from './operational-events.ts';
 
@@ -173,17 +175,19 @@ describe('the sweep', () => {
 
   it('by several workers at once, one of which is killed, writes each event once', async () => {
     const failing = await Promise.all(Array.from({ length: 20 }, () => insertFailing(day + hour)));
+    const expiring = await Promise.all(Array.from({ length: 20 }, () => insertKey(6.5 * day)));
+    const typesOfAll = () =>
+      Promise.all([...failing, ...expiring].map(({ organizationId }) => typesOf(organizationId)));
     const killed = createDatabase({ url, applicationName: 'killed', poolSize: 1, onError: () => undefined });
     const trx = await killed.startTransaction().execute();
-    await noteFailingWebhooks(trx, failingPolicy);
+    await sweep(trx);
     const workers = [0, 1].map(() => createOperationalEvents(db, () => undefined));
     for (const worker of workers) worker.start();
     // What the killed worker has locked is left to the next sweep.
     await sql`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'killed'`.execute(db);
     await until('all events', async () => {
       await Promise.all([sweep(), sweep()]);
-      const all = await Promise.all(failing.map(({ organizationId }) => typesOf(organizationId)));
-      return all.every(({ length }) => length > 0);
+      return (await typesOfAll()).every(({ length }) => length > 0);
     });
     await Promise.all(workers.map((worker) => worker.stop()));
     await trx
@@ -191,16 +195,19 @@ describe('the sweep', () => {
       .execute()
       .catch(() => undefined);
     await killed.destroy();
-    const all = await Promise.all(failing.map(({ organizationId }) => typesOf(organizationId)));
-    expect(all).toEqual(failing.map(() => ['webhook.failing']));
+    const expected = [...failing.map(() => ['webhook.failing']), ...expiring.map(() => ['api_key.expiring'])];
+    expect(await typesOfAll()).toEqual(expected);
   });
 });
 
 describe('a webhook that failed', () => {
-  const succeed = async (organizationId: string) => {
+  const record = async (organizationId: string, result: 'delivered' | 'retry') => {
     const { leases } = await fanOutEvents(db, await emitEvents(db, organizationId, 1), plenty, settings);
-    for (const lease of leases) await recordOutcomes(db, [outcomeOf(lease, { result: 'delivered' })]);
+    for (const lease of leases) await recordOutcomes(db, [outcomeOf(lease, { result })]);
   };
+  const succeed = (organizationId: string) => record(organizationId, 'delivered');
+  /** As a request does that changes the URL, or that disables or enables the webhook. */
+  const reset = (webhookId: string) => db.transaction().execute((trx) => resetHealth(trx, webhookId));
 
   it('recovers with the first success after webhook.failing', async () => {
     const { organizationId } = await insertFailing(day + hour);
@@ -213,6 +220,67 @@ describe('a webhook that failed', () => {
       type: 'webhook.recovered',
       data: { cause: 'succeeded', recovered_at: expect.any(String), webhook: { url: 'https://receiver.example/hook' } },
     });
+  });
+
+  it.each([
+    ['', []],
+    [', and fails again', ['retry'] as const],
+  ])('recovers once with the first success after its health is reset%s', async (_name, before) => {
+    const { organizationId, webhookId } = await insertFailing(day + hour);
+    await sweep();
+    await reset(webhookId);
+    expect(await findHealth(db, webhookId)).toMatchObject({ first_failure_at: null });
+    for (const result of before) await record(organizationId, result);
+    expect(await typesOf(organizationId)).toEqual(['webhook.failing']);
+    for (const result of ['delivered', 'delivered', 'retry', 'delivered'] as const) {
+      await record(organizationId, result);
+      expect(await typesOf(organizationId)).toEqual(['webhook.failing', 'webhook.recovered']);
+    }
+    await reset(webhookId);
+    await record(organizationId, 'delivered');
+    expect(await typesOf(organizationId)).toHaveLength(2);
+    expect(await findHealth(db, webhookId)).toMatchObject({ open_until: null });
+  });
+
+  it('recovers once if several workers record successes, and one of them is killed meanwhile', async () => {
+    const { organizationId, webhookId } = await insertFailing(day + hour);
+    await sweep();
+    await reset(webhookId);
+    const { leases } = await fanOutEvents(db, await emitEvents(db, organizationId, 3), plenty, settings);
+    const outcomes = leases.map((lease) => outcomeOf(lease, { result: 'delivered' }));
+    const killed = createDatabase({ url, applicationName: 'killed', poolSize: 1, onError: () => undefined });
+    const trx = await killed.startTransaction().execute();
+    await recordOutcomes(trx, outcomes);
+    const recorded = Promise.all(outcomes.map((outcome) => recordOutcomes(db, [outcome])));
+    await untilLockWait(db);
+    expect(await typesOf(organizationId)).toEqual(['webhook.failing']);
+    await sql`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'killed'`.execute(db);
+    await Promise.all([recorded, sweep(), sweep()]);
+    await trx
+      .rollback()
+      .execute()
+      .catch(() => undefined);
+    await killed.destroy();
+    expect(await typesOf(organizationId)).toEqual(['webhook.failing', 'webhook.recovered']);
+  });
+
+  it('does not recover by a success that is recorded while it is being disabled: enabling it writes the event', async () => {
+    const { organizationId, webhookId } = await insertFailing(day + hour);
+    await sweep();
+    const { leases } = await fanOutEvents(db, await emitEvents(db, organizationId, 1), plenty, settings);
+    const disabling = await db.startTransaction().execute();
+    await sql`update webhooks set state = 'disabled', disabled_reason = 'gone' where id = ${webhookId}`.execute(
+      disabling,
+    );
+    await noteDisabledWebhook(disabling, { id: webhookId, organizationId }, 'gone');
+    const recorded = recordOutcomes(
+      db,
+      leases.map((lease) => outcomeOf(lease, { result: 'delivered' })),
+    );
+    await untilLockWait(db);
+    await disabling.commit().execute();
+    await recorded;
+    expect(await typesOf(organizationId)).toEqual(['webhook.failing', 'webhook.disabled']);
   });
 
   it('is not told of while a success is being recorded', async () => {

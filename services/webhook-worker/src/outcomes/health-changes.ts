@@ -27,7 +27,7 @@ const tally = sql`tally as materialized (
  * until when the receiver holds the webhook, by these attempts or earlier ones.
  */
 const changes = sql`changes as materialized (
-    select t.*, h.first_failure_at, nullif(greatest(t.held_until, k.held_until, now()), now()) as hold
+    select t.*, nullif(greatest(t.held_until, k.held_until, now()), now()) as hold
     from tally t left join webhook_health h on h.webhook_id = t.webhook_id
     left join webhook_controls k on k.webhook_id = t.webhook_id
     where not t.succeeded or t.held_until is not null or h.failed_attempts > 0 or h.consecutive_failures > 0 or h.open_until is not null
@@ -87,8 +87,7 @@ const healthResults = sql`health_results as (
         then (select h.first_failure_at + ${pausedFor} <= now() - make_interval(days => ${failingPolicy.afterDays})
           from (values (1)) one left join webhook_controls k on k.webhook_id = h.webhook_id) else false end as failing,
       open_until is not null and open_until > now() as circuit_open,
-      case when c.succeeded and c.first_failure_at <= now() - interval '1 day'
-        then operational_recovery(webhook_id, c.first_failure_at) end as recovery
+      case when c.succeeded then operational_recovery(webhook_id) end as recovery
     from health h join changes c using (webhook_id)
   )`;
 

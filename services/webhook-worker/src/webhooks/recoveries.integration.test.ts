@@ -111,11 +111,7 @@ describe('a webhook that was disabled', () => {
     for (const loop of loops) await loop.stop();
     expect(row).toMatchObject({ disabled_reason: null, recovery_probe_id: null, auto_recover: true, version: 3 });
     expect(published).toEqual([{ kind: 'webhook', id: webhookId }]);
-    expect(await findHealth(db, webhookId)).toMatchObject({
-      failed_attempts: 0,
-      first_failure_at: null,
-      open_until: null,
-    });
+    expect(await findHealth(db, webhookId)).toMatchObject({ failed_attempts: 0, first_failure_at: null, openings: 0 });
     expect(await pendingOf(webhookId)).toEqual([]);
     for (const { id } of canceled) expect((await findDelivery(db, id)).status).toBe('canceled');
     const audit = db.selectFrom('audit_log').selectAll().where('object_id', '=', webhookId);

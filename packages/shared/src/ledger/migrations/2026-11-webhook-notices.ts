@@ -9,7 +9,6 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`create index operational_events_about on operational_events (about)`.execute(db);
   await createFormats(db);
   await createEventFunction(db);
-  await createRecoveryFunction(db);
 }
 
 async function createFormats(db: Kysely<unknown>): Promise<void> {
@@ -84,20 +83,4 @@ async function createEventFunction(db: Kysely<unknown>): Promise<void> {
           'id', public_id('key', id), 'name', name, 'key_prefix', 'nwk_' || public_id))
         from api_keys where id = object)
       else '{}' end`.execute(db);
-}
-
-/** Writes `webhook.recovered` if `webhook.failing` exists. A volatile function also sees an event that was just committed. */
-async function createRecoveryFunction(db: Kysely<unknown>): Promise<void> {
-  await sql`
-    create function operational_recovery(webhook uuid, failing_since timestamptz) returns void language plpgsql as $$
-    declare
-      organization uuid := (select organization_id from webhooks where id = webhook);
-    begin
-      if exists (select from event_keys where organization_id = organization
-        and key = any (array[operational_key(organization, 'webhook.failing', webhook, rfc3339(failing_since) || ' 1 day'),
-          operational_key(organization, 'webhook.failing', webhook, rfc3339(failing_since) || ' 4 days')])) then
-        perform operational_event(organization, 'webhook.recovered', webhook, rfc3339(failing_since),
-          jsonb_build_object('cause', 'succeeded', 'recovered_at', rfc3339(clock_timestamp())));
-      end if;
-    end $$`.execute(db);
 }

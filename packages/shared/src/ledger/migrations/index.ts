@@ -13,6 +13,7 @@ import * as webhookHeaders from './2026-12-webhook-headers.ts';
 import * as webhooksRecovering from './2026-12-webhooks-recovering.ts';
 import * as webhooksReplayed from './2026-12-webhooks-replayed.ts';
 import * as webhooksResponding from './2026-12-webhooks-responding.ts';
+import * as webhooksSucceeding from './2026-12-webhooks-succeeding.ts';
 
 /**
  * All migrations, which run in the order of their names. Names must never change, because each database stores the
@@ -33,4 +34,5 @@ export const migrations: Record<string, Migration> = {
   '2026-12-webhooks-recovering': webhooksRecovering,
   '2026-12-webhooks-replayed': webhooksReplayed,
   '2026-12-webhooks-responding': webhooksResponding,
+  '2026-12-webhooks-succeeding': webhooksSucceeding,
 };
