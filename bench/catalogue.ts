@@ -14,6 +14,7 @@ import { growth } from './workloads/growth.ts';
 import { hangingWebhook } from './workloads/hanging.ts';
 import { large } from './workloads/large.ts';
 import { latency } from './workloads/latency.ts';
+import { panels } from './workloads/panels.ts';
 
 /** All workloads and baselines. `seconds`: the approximate duration in the short form and in full. */
 export const catalogue = {
@@ -36,6 +37,7 @@ export const catalogue = {
   W10b: { title: 'age: 4 partitions and 27', run: age, seconds: [40, 120] },
   W13: { title: 'erasing: W1 beside an erasure', run: erasing, seconds: [80, 240] },
   W13c: { title: 'closing: W1 beside a closing', run: closing, seconds: [60, 120] },
+  W11: { title: 'history of ten million rows', run: panels, seconds: [90, 900] },
   B0: { title: 'generator to receiver', run: receiverAlone, seconds: [4, 8] },
 } satisfies Record<string, Workload & { seconds: [short: number, full: number] }>;
 

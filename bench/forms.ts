@@ -14,6 +14,8 @@ export interface Sizes {
   growth: number[];
   /** W13: events of two other organizations that are erased, or whose deliveries are canceled; ERASED=… sets it. */
   erased: number;
+  /** W11: delivery rows in the ledger. */
+  panels: number;
   /** Deliveries in each baseline with a queue, and without. */
   queued: number;
   direct: number;
@@ -35,6 +37,7 @@ export const sizesOf: Record<Form, Sizes> = {
     backlog: 500,
     growth: [1_000],
     erased: erasedOr(2_000),
+    panels: 20_000,
     queued: 200,
     direct: 500,
   },
@@ -49,6 +52,7 @@ export const sizesOf: Record<Form, Sizes> = {
     backlog: 12_000,
     growth: [10_000, 100_000],
     erased: erasedOr(20_000),
+    panels: 200_000,
     queued: 6_000,
     direct: 20_000,
   },
@@ -63,6 +67,7 @@ export const sizesOf: Record<Form, Sizes> = {
     backlog: 50_000,
     growth: [10_000, 100_000, 1_000_000, 10_000_000],
     erased: erasedOr(200_000),
+    panels: 10_000_000,
     queued: 20_000,
     direct: 60_000,
   },

@@ -48,6 +48,7 @@ const seriesPlans: SeriesPlan[] = [
   { id: 'W1C', setting: 'postgres', rounds: 3, byName: true },
   { id: 'W13', rounds: 1, byName: true },
   { id: 'W13c', rounds: 1, byName: true },
+  { id: 'W11', rounds: 1, byName: true },
   { id: 'W1', setting: 'postgres', rounds: 1 },
   { id: 'W2', setting: 'postgres', rounds: 1, fullOnly: true },
   { id: 'W1', setting: 'one-core', rounds: 1, fullOnly: true },

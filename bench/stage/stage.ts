@@ -22,6 +22,8 @@ export interface BenchStageOptions {
   /** False: deliveries have to wait for `startWorker`. */
   worker?: boolean;
   settings?: Record<string, string>;
+  /** A database of the caller's; by default a new one that goes with the stage. */
+  databaseUrl?: string;
 }
 
 /** Beyond those of every stage; everything else is the product's default. */
@@ -35,7 +37,7 @@ export async function openBenchStage(lab: Lab, options: BenchStageOptions = {}):
   const redisUrl = setting === 'postgres' ? undefined : redis.url;
   const stores = { redis: redis.process.pid, postgres: postgres.pid };
   if (setting === 'one-core') building.use(keepOnOneCore(Object.values(stores)));
-  const stage = building.use(await openStage({ redisUrl, settings }));
+  const stage = building.use(await openStage({ redisUrl, settings, databaseUrl: options.databaseUrl }));
   await lab.stores.settle();
   await lab.receiver.call('reset', null);
   const start = async (name: ServiceName) => {

@@ -33,6 +33,8 @@ export async function startStores(say: (line: string) => void): Promise<Stores> 
   const postgres = await startEmbeddedPostgres({ dataFolder: folder, database: 'bench', durable: true, say });
   building.defer(async () => {
     await postgres.stop();
+    // For a next run on the same ledger: W11 takes minutes to fill it.
+    if (process.env.KEEP) return;
     for (const used of [postgres.folder, folder]) rmSync(used, { recursive: true, force: true });
   });
   const admin = new Client({ connectionString: postgres.url });
