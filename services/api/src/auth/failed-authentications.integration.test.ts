@@ -68,13 +68,16 @@ describe('an address with too many failed authentications', () => {
 
   it.each([{}, { look: true as const }])('may try no more links of the console, and no more keys: %j', async (how) => {
     const { address, call } = callFrom();
-    const enter = () =>
+    const { organization_id: id } = await api.createKey();
+    const minted = await api.internal('post', `/internal/v1/organizations/${id}/console-sessions`).send({});
+    const enter = (token = 'a'.repeat(43)) =>
       request(api.publicUrl)
         .post('/console/api/enter')
         .set({ 'X-Console': '1', 'X-Forwarded-For': address })
-        .send({ token: 'a'.repeat(43), ...how });
+        .send({ token, ...how });
     for (let count = 0; count < failuresAllowed; count++) await enter().expect(401);
     await enter().expect(429);
+    await enter(minted.body.url.split('#')[1]).expect(429);
     await call('nwk_nonsense').expect(429);
   });
 });

@@ -102,6 +102,12 @@ describe('POST /v1/webhooks/{id}/replay', () => {
       from deliveries, generate_series(1, 100000) as nth where id = ${uuidOf(id)}`.execute(api.db);
     expect((await replay({ since: since() }).expect(202)).body).toMatchObject({ matched: 100_000, has_more: true });
     expect((await replay({ since: since() }).expect(202)).body).toMatchObject({ matched: 1, has_more: false });
+    await sql`update pending_deliveries set next_attempt_at = now() + interval '1 hour'
+      where webhook_id = ${fromPublicId('whk', webhookId)}`.execute(api.db);
+    await insert({ status: 'failed' });
+    const both = { since: since(), status: ['failed', 'pending'] };
+    expect((await replay(both).expect(202)).body).toMatchObject({ matched: 100_000, has_more: true });
+    expect((await replay(both).expect(202)).body).toMatchObject({ matched: 2, has_more: false });
   });
 
   it.each([
