@@ -12,6 +12,7 @@ import { failingWebhooks } from './workloads/failing.ts';
 import { fanOut, single, tenants } from './workloads/full-load.ts';
 import { growth } from './workloads/growth.ts';
 import { hangingWebhook } from './workloads/hanging.ts';
+import { held } from './workloads/held.ts';
 import { large } from './workloads/large.ts';
 import { latency } from './workloads/latency.ts';
 import { panels } from './workloads/panels.ts';
@@ -38,6 +39,7 @@ export const catalogue = {
   W13: { title: 'erasing: W1 beside an erasure', run: erasing, seconds: [80, 240] },
   W13c: { title: 'closing: W1 beside a closing', run: closing, seconds: [60, 120] },
   W11: { title: 'history of ten million rows', run: panels, seconds: [90, 900] },
+  W12: { title: 'held: 1,000,000 deliveries paused or limited', run: held, seconds: [60, 150] },
   B0: { title: 'generator to receiver', run: receiverAlone, seconds: [4, 8] },
 } satisfies Record<string, Workload & { seconds: [short: number, full: number] }>;
 

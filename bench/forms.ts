@@ -16,6 +16,8 @@ export interface Sizes {
   erased: number;
   /** W11: delivery rows in the ledger. */
   panels: number;
+  /** W12: pending deliveries of the other webhook, and how often each state is measured. */
+  held: { rows: number; windows: number };
   /** Deliveries in each baseline with a queue, and without. */
   queued: number;
   direct: number;
@@ -38,6 +40,7 @@ export const sizesOf: Record<Form, Sizes> = {
     growth: [1_000],
     erased: erasedOr(2_000),
     panels: 20_000,
+    held: { rows: 1_000, windows: 1 },
     queued: 200,
     direct: 500,
   },
@@ -53,6 +56,7 @@ export const sizesOf: Record<Form, Sizes> = {
     growth: [10_000, 100_000],
     erased: erasedOr(20_000),
     panels: 200_000,
+    held: { rows: 1_000_000, windows: 6 },
     queued: 6_000,
     direct: 20_000,
   },
@@ -68,6 +72,7 @@ export const sizesOf: Record<Form, Sizes> = {
     growth: [10_000, 100_000, 1_000_000, 10_000_000],
     erased: erasedOr(200_000),
     panels: 10_000_000,
+    held: { rows: 1_000_000, windows: 12 },
     queued: 20_000,
     direct: 60_000,
   },

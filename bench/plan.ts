@@ -44,6 +44,7 @@ const seriesPlans: SeriesPlan[] = [
   { id: 'B0', rounds: 1 },
   { id: 'W10', rounds: 1 },
   { id: 'W1C', rounds: 3, byName: true },
+  { id: 'W12', rounds: 3, byName: true },
   { id: 'W10b', rounds: 3, byName: true },
   { id: 'W1C', setting: 'postgres', rounds: 3, byName: true },
   { id: 'W13', rounds: 1, byName: true },
