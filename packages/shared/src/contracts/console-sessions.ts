@@ -36,7 +36,7 @@ export const createConsoleSessionSchema = z
     link_expires_in: z.int().min(30).max(600).default(120).describe('How long the link may be used, in seconds.'),
     show_bodies: z.boolean().default(true).describe('Whether the session shows bodies of events and answers.'),
     label: labelSchema.optional().describe('A name for the person who will use the session.'),
-    ip_allowlist: someOf(z.string())
+    ip_allowlist: someOf(z.string().min(1).max(100))
       .optional()
       .describe('Addresses and CIDRs that the session may be used from. Default: the allowlist of the key.'),
   })

@@ -22,7 +22,6 @@ export const subjectSchema = z
 
 const consultationData = z.looseObject({ consultation_id: identifier.describe('Id of the consultation.') });
 const batchData = z.looseObject({ batch_id: identifier.describe('Id of the batch.') });
-const batchExample = { batch_id: 'bat_c9f0f895', total: 40 };
 
 const operationalFields = {
   organization_name: z.string().describe('The name of the organization.'),
@@ -104,21 +103,21 @@ export const eventTypes = {
     subscribable: true,
     data: batchData,
     subject: 'batch_id',
-    example: { ...batchExample, status: 'completed', completed: batchExample.total, failed: 0 },
+    example: { batch_id: 'bat_c9f0f895', status: 'completed', total: 40, completed: 40, failed: 0 },
   },
   'batch.failed': {
     description: 'A batch failed entirely.',
     subscribable: true,
     data: batchData,
     subject: 'batch_id',
-    example: { ...batchExample, status: 'failed', completed: 0, failed: batchExample.total },
+    example: { batch_id: 'bat_c9f0f895', status: 'failed', total: 40, completed: 0, failed: 40 },
   },
   'batch.partial_failure': {
     description: 'A batch completed with some failed items.',
     subscribable: true,
     data: batchData,
     subject: 'batch_id',
-    example: { ...batchExample, status: 'partial_failure', completed: batchExample.total - 1, failed: 1 },
+    example: { batch_id: 'bat_c9f0f895', status: 'partial_failure', total: 40, completed: 37, failed: 3 },
   },
   'webhook.test': {
     description: 'Sent by the test endpoint to one webhook alone; no webhook can subscribe to it.',

@@ -58,8 +58,6 @@ const hasMoreSchema = z.boolean().describe('Whether more match than the 100,000 
 
 export const replayStates = ['running', 'completed', 'canceled'] as const;
 
-const matched = 12;
-
 export const replaySchema = z
   .strictObject({
     id: publicIdSchema('rpl'),
@@ -93,9 +91,9 @@ export const replaySchema = z
         object: 'replay',
         webhook_id: exampleId('whk'),
         state: 'running',
-        matched,
+        matched: 12,
         has_more: false,
-        pending: matched,
+        pending: 12,
         succeeded: 0,
         failed: 0,
         canceled: 0,
@@ -129,10 +127,10 @@ export const replayPreviewSchema = z
     examples: [
       {
         object: 'replay_preview',
-        matched,
+        matched: 12,
         has_more: false,
-        by_status: { failed: matched },
-        by_event_type: { 'batch.failed': matched },
+        by_status: { failed: 10, skipped: 2 },
+        by_event_type: { 'batch.failed': 12 },
         sample: [exampleId('evt')],
         estimated_seconds: null,
       },

@@ -31,11 +31,16 @@ export function errorAnswer(error: unknown, requestId: string | undefined): Erro
   return { status, body: { error: { type, code, message, request_id: requestId ?? null } } };
 }
 
-const codesOfExpress = ['validation_failed', 'not_found', 'payload_too_large', 'unsupported_media_type'] as const;
+const codeOfStatus: Partial<Record<number, ErrorCode>> = {
+  400: 'validation_failed',
+  404: 'not_found',
+  413: 'payload_too_large',
+  415: 'unsupported_media_type',
+};
 
 function toRequestError(error: unknown): RequestError {
   if (error instanceof RequestError) return error;
   if (error instanceof ZodError) return new RequestError('validation_failed', z.prettifyError(error));
   const status = (error as { status?: unknown } | null)?.status;
-  return new RequestError(codesOfExpress.find((code) => errorCatalogue[code].status === status) ?? 'internal_error');
+  return new RequestError(codeOfStatus[Number(status)] ?? 'internal_error');
 }

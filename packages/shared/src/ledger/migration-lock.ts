@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'kysely';
-import { storeBackoff } from '../runtime/backoff.ts';
 import type { Database } from './database.ts';
 
 const key = sql`hashtext('enterprise-api'), hashtext('migrations')`;
+const everyMs = 200;
 
 /**
  * Runs `work` in one process at a time; other processes wait. The lock belongs to the session: if a killed process left
@@ -15,7 +15,7 @@ const key = sql`hashtext('enterprise-api'), hashtext('migrations')`;
  */
 export async function alone<Result>(db: Database, work: (session: Database) => Promise<Result>): Promise<Result> {
   return await db.connection().execute(async (session) => {
-    while (!(await isGiven(session))) await pause(storeBackoff.firstMs);
+    while (!(await isGiven(session))) await pause(everyMs);
     try {
       return await work(session);
     } finally {

@@ -1,7 +1,6 @@
 import { Cluster, type Redis } from 'ioredis';
 import { connectRedis } from '../redis/index.ts';
 import type { QueueBackend } from './backend.ts';
-import { queueAnswersWithinMs } from './operator-queue.ts';
 
 export interface QueueSafety {
   /** Why the process must not start, and how to fix it. Null if it may start. */
@@ -10,19 +9,21 @@ export interface QueueSafety {
   warnings: string[];
 }
 
+/** If Redis does not answer, the process still starts: events wait in the outbox, and the relay finds them there. */
+const answerWithinMs = 2_000;
+
 /**
  * Checks the queue's Redis before a process starts. The process must not start if Redis refuses our credentials,
  * because waiting would not help. Nor may it start if a full Redis evicts keys, because jobs would silently be lost. A
  * missing append-only file only causes a warning, because losing wake-up jobs costs time but no event. Events that only
- * the queue holds are lost, however. If Redis does not answer, the process starts: events wait in the outbox, and the
- * relay finds them there.
+ * the queue holds are lost, however.
  */
 export async function inspectQueue(backend: QueueBackend): Promise<QueueSafety> {
   if (backend.kind === 'postgres') return { problem: null, warnings: [] };
   const redis = connectRedis(backend.url, {
     lazyConnect: true,
-    connectTimeout: queueAnswersWithinMs,
-    commandTimeout: queueAnswersWithinMs,
+    connectTimeout: answerWithinMs,
+    commandTimeout: answerWithinMs,
     maxRetriesPerRequest: 1,
     retryStrategy: () => null,
     sentinelRetryStrategy: () => null,

@@ -1,4 +1,3 @@
-import { maxTextLength } from '@enterprise-api/shared/contracts';
 import { type Clock, MicroBatcher, type Uuid } from '@enterprise-api/shared/runtime';
 import type { KeyUse } from './queries.ts';
 
@@ -48,7 +47,9 @@ export function createLastUsed({ write, clock, onError }: LastUsedOptions): Last
   };
 }
 
+const maxUserAgentLength = 200;
+
 /** Clients choose the header freely, so only printable ASCII is stored. */
 function shownUserAgent(header: string | undefined): string | null {
-  return header?.replace(/[^ -~]/g, '').slice(0, maxTextLength) || null;
+  return header?.replace(/[^ -~]/g, '').slice(0, maxUserAgentLength) || null;
 }

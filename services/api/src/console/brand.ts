@@ -1,12 +1,11 @@
 import { readFileSync } from 'node:fs';
-import { nameSchema } from '@enterprise-api/shared/contracts';
 import { z } from 'zod';
 
 const maxLogoBytes = 20 * 1_024;
 const pngMagic = Buffer.from('89504e470d0a1a0a', 'hex');
 
 const brandSchema = z.strictObject({
-  name: nameSchema,
+  name: z.string().min(1).max(100),
   /** A PNG in base64. */
   logo: z
     .base64()

@@ -8,6 +8,7 @@ import { BoundedMap, type Clock, type Uuid } from '@enterprise-api/shared/runtim
 const everyMs = 50;
 /** Processes with streams announce them at least every 2 s. */
 const followedForMs = 5_000;
+const maxFollowed = 100_000;
 
 /**
  * Notifies processes with streams of an organization about its new events. Sends the first message at once and groups
@@ -16,7 +17,7 @@ const followedForMs = 5_000;
 export class EventNotifier {
   readonly #clock: Clock;
   /** Until when processes with streams follow an organization (monotonic). Events of all others need no message. */
-  readonly followedUntil = new BoundedMap<Uuid, number>();
+  readonly followedUntil = new BoundedMap<Uuid, number>(maxFollowed);
   readonly #recent = new Map<Uuid, { again: boolean }>();
   #publish: (change: Change) => Promise<void> = async () => undefined;
 

@@ -1,6 +1,7 @@
-import { maxTextLength } from '@enterprise-api/shared/contracts';
 import type { SendResponse } from '../sender/exchange.ts';
 import type { Verdict } from './classify.ts';
+
+const maxLocationLength = 200;
 
 /**
  * Names the target of a redirect, or says that the body is compressed. The status and the body do not show this.
@@ -56,6 +57,6 @@ function describeRedirect(location: string | null, url: string): string {
   if (location === null) return 'The receiver redirects without a Location.';
   const text = targetOf(location, url);
   if (text === null) return 'The receiver redirects to a Location that is no HTTP URL.';
-  const bounded = text.length > maxTextLength ? `${text.slice(0, maxTextLength)}…` : text;
+  const bounded = text.length > maxLocationLength ? `${text.slice(0, maxLocationLength)}…` : text;
   return `The receiver redirects to ${bounded} (Location, without its query).`;
 }

@@ -1,8 +1,11 @@
-import { type ErrorDetail, maxTextLength } from '@enterprise-api/shared/contracts';
+import type { ErrorDetail } from '@enterprise-api/shared/contracts';
 import type { z } from 'zod';
 
 type Location = ErrorDetail['location'];
 export type Issue = z.core.$ZodIssue;
+
+/** A path may quote field names from the request, so its length is bounded. */
+const maxPathLength = 200;
 
 /**
  * Converts zod issues into error details, one per path. Texts come from the schema's own message or from {@link
@@ -18,7 +21,7 @@ export function formatPath(path: readonly PropertyKey[]): string {
     (left, part) => (typeof part === 'number' ? `${left}[${part}]` : `${left}${left === '' ? '' : '.'}${String(part)}`),
     '',
   );
-  return text.length <= maxTextLength ? text : `${text.slice(0, maxTextLength)}…`;
+  return text.length <= maxPathLength ? text : `${text.slice(0, maxPathLength)}…`;
 }
 
 function toDetails(issue: Issue, location: Location, input: unknown): ErrorDetail[] {

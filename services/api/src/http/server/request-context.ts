@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { maxTextLength, type UsageArea } from '@enterprise-api/shared/contracts';
+import type { UsageArea } from '@enterprise-api/shared/contracts';
 import {
   type Clock,
   type Counter,
@@ -144,7 +144,7 @@ function fieldsOf(context: RequestContext, { req, statusCode, writableFinished }
   return {
     request_id: context.requestId,
     method: req.method,
-    path: path.slice(0, maxTextLength),
+    path: path.slice(0, maxLoggedPath),
     route: context.route,
     status: statusCode,
     duration_ms: Number(durationMs.toFixed(1)),
@@ -161,6 +161,8 @@ function fieldsOf(context: RequestContext, { req, statusCode, writableFinished }
     client_address: caller?.address,
   };
 }
+
+const maxLoggedPath = 200;
 
 export function requestContextOf(response: Response): RequestContext {
   return response.locals.requestContext as RequestContext;
