@@ -1,7 +1,7 @@
 import { settledWithin } from '../runtime/index.ts';
 import { type OpenQueue, openQueue, type QueueBackend } from './backend.ts';
 
-export const queueAnswersWithinMs = 2_000;
+const answersWithinMs = 2_000;
 
 /**
  * Asks queues over temporary connections: operators ask rarely, and the number of connections is limited. Returns null
@@ -11,7 +11,7 @@ export async function withQueues<Answer>(
   backend: QueueBackend,
   names: readonly string[],
   ask: (queue: OpenQueue['queue']) => Promise<Answer>,
-  withinMs = queueAnswersWithinMs,
+  withinMs = answersWithinMs,
 ): Promise<Answer[] | null> {
   // Ignore errors, because the null answer already reports them.
   const opened = names.map((name) => openQueue(backend, name, () => undefined));
