@@ -1,3 +1,4 @@
+import { expect } from '@jest/globals';
 import axe, { type AxeResults } from 'axe-core';
 import type { Page } from 'playwright-core';
 
@@ -12,4 +13,14 @@ export async function violationsOf(page: Page): Promise<string[]> {
   return violations.flatMap(({ id, nodes }) =>
     nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`),
   );
+}
+
+/** In both colours: no finding of axe, and nothing beside the screen. */
+export async function expectGood(page: Page): Promise<void> {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    expect(await violationsOf(page)).toEqual([]);
+  }
+  const [content, screen] = await page.evaluate<number[]>('[document.documentElement.scrollWidth, innerWidth]');
+  expect(content).toBeLessThanOrEqual(screen as number);
 }

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
-import { curlOf } from '../../packages/console/src/curl.ts';
+import { curlOf, shellWord } from '../../packages/console/src/curl.ts';
 
 jest.setTimeout(600_000);
 
@@ -60,6 +60,19 @@ it('a copied curl sends exactly the bytes of the delivery, with signatures that 
         headers: { 'user-agent': agent, 'content-type': 'application/json' },
       });
       expect(arrived?.headers).toMatchObject(signaturesOf(body, arrived?.headers['webhook-timestamp']));
+    }),
+    { numRuns: 200 },
+  );
+});
+
+it('a copied word of a command line is exactly the text, and a terminal finds nothing to obey in it', async () => {
+  await fc.assert(
+    fc.asyncProperty(text, async (value) => {
+      const word = shellWord(value);
+      expect(word).not.toMatch(/\p{Cc}/u);
+      expect(
+        await runBash(`test "$(printf '%s|' ${word} | base64 -w 0)" = ${Buffer.from(`${value}|`).toString('base64')}`),
+      ).toBe('');
     }),
     { numRuns: 200 },
   );

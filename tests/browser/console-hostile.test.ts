@@ -144,10 +144,17 @@ it(`shows ${strings.length} hostile strings in every field as text`, async () =>
   await at('/keys');
   await expectHarmless(page, ['<script>hacked=1</script>']);
   // Also what an address says that a stranger wrote.
-  for (const text of strings)
-    for (const name of ['status', 'cursor', 'range', 'type', 'month', 'replay', 'since'])
-      if (text.length % 7 === name.length % 7) await at(`/deliveries?${name}=${encodeURIComponent(text)}`);
-  await expectHarmless(page, []);
+  for (const text of strings) {
+    for (const name of ['status', 'cursor', 'range', 'type', 'month', 'replay', 'since', 'id', 'last_error']) {
+      if (text.length % 7 !== name.length % 7) continue;
+      await at(`/deliveries?${name}=${encodeURIComponent(text)}`);
+      await expectHarmless(page, []);
+    }
+    // A search takes each of them literally: it finds the event that contains it.
+    await at(`/events?q=${encodeURIComponent(text)}`);
+    await expectHarmless(page, ['consultation.completed']);
+    expect(await page.getByLabel('Text in the data').inputValue()).toBe(text);
+  }
   expect(requested.filter((address) => new URL(address).origin !== origin)).toEqual([]);
   expect(complaints.filter((text) => !text.includes('status of 400'))).toEqual([]);
 });

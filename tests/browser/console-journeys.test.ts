@@ -1,6 +1,11 @@
+import { fromPublicId } from '@enterprise-api/shared/runtime';
 import { until } from '@enterprise-api/testkit';
-import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
-import { type ConsoleStage, openConsoleStage, press } from './console-stage.ts';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { sql } from 'kysely';
+import type { Page } from 'playwright-core';
+import { expectGood } from './accessibility.ts';
+import { desktop, phone } from './browser.ts';
+import { type ConsoleStage, openConsoleStage, press, show, untilShown } from './console-stage.ts';
 
 jest.setTimeout(300_000);
 
@@ -209,4 +214,116 @@ it('the debugger says why a receiver refuses a signature', async () => {
   await page.getByLabel('Body').fill(String(arrived?.body));
   await page.getByRole('button', { name: 'Check' }).click();
   await page.getByText('The signature is right.').first().waitFor();
+});
+
+describe('a search', () => {
+  // What shells, addresses and patterns would read differently.
+  const needle = '100% "<b>" a_b\\ +&#';
+  const organization = () => fromPublicId('org', stage.customer.organizationId) as string;
+  let found: string | undefined;
+  beforeAll(async () => {
+    const data = { batch_id: 'needle', note: `before ${needle} after` };
+    await stage.customer.emit([{ organization_id: stage.customer.organizationId, type: 'batch.completed', data }]);
+    const { text } = await stage.customer.call('GET', `/v1/events?q=${encodeURIComponent(needle)}`);
+    found = (JSON.parse(text) as { data: { id: string }[] }).data[0]?.id;
+    await sql`with written as (
+        insert into events (id, organization_id, type) select uuidv7(), ${organization()}, 'batch.failed'
+        from generate_series(1, 1500) returning id)
+      insert into event_bodies
+      select id, json_build_object('data', json_build_object('note', repeat('hay ', 60000)))::text
+      from written`.execute(stage.db);
+  });
+
+  const searchFor = async (page: Page, text: string) => {
+    await page.getByLabel('Text in the data').fill(text);
+    await page.keyboard.press('Enter');
+  };
+  const searchOn = async (page: Page) => {
+    const answer = page.waitForResponse('**/v1/events?*');
+    await press(page, page.getByRole('button', { name: 'Search on' }));
+    await answer;
+    await untilShown(page);
+  };
+
+  /** @returns the address of the page before the one that has it */
+  const searchUntilFound = async (page: Page) => {
+    let last = '';
+    while ((await page.locator(`td a[href$="${found}"]`).count()) === 0) {
+      last = page.url();
+      await searchOn(page);
+    }
+    return last;
+  };
+
+  describe.each([
+    ['a desktop', desktop],
+    ['a phone', phone],
+  ])('on %s', (_device, options) => {
+    it('that finds nothing in its time says how far it looked, and goes on until it finds the text', async () => {
+      await using window = await stage.enter('', {}, options);
+      const { page } = window;
+      await show(page, `${stage.origin}/console/${stage.customer.organizationId}/events`);
+      const answer = page.waitForResponse('**/v1/events?*q=*');
+      await searchFor(page, needle);
+      await page.getByText('Searched back to').waitFor();
+      const { searched_until } = (await (await answer).json()) as { searched_until: string };
+      expect(await page.getByRole('status').locator('time').getAttribute('datetime')).toBe(searched_until);
+      await page.getByText('Nothing found in this part.').waitFor();
+      await expectGood(page);
+      const first = page.url();
+      const last = await searchUntilFound(page);
+      expect(await page.getByRole('row').count()).toBe(2);
+      await using other = await stage.enter('', { scopes: ['me:read', 'webhooks:read'] });
+      await show(other.page, first);
+      await searchUntilFound(other.page);
+      expect(await other.page.getByLabel('Text in the data').inputValue()).toBe(needle);
+      await press(page, page.getByRole('button', { name: 'Previous' }));
+      await page.waitForURL(last);
+      await searchFor(page, ` ${found} `);
+      await page.waitForURL(`**/events/${found}`);
+      expect(window.complaints).toEqual([]);
+    });
+
+    it('that could read nothing says so, and begins anew', async () => {
+      await using window = await stage.enter('/events', {}, options);
+      const { page } = window;
+      await stage.db.transaction().execute(async (trx) => {
+        await sql`lock table event_bodies in access exclusive mode`.execute(trx);
+        await searchFor(page, 'hay');
+        await page.getByText('The search read nothing in its time.').waitFor();
+        await searchOn(page);
+        await page.getByText('Nothing found in this part.').waitFor();
+        await expectGood(page);
+      });
+      await searchOn(page);
+      await page.getByRole('row').nth(1).waitFor();
+    });
+
+    it('waits while another one of the organization runs, and then begins by itself', async () => {
+      await using window = await stage.enter('/deliveries?last_error=timeout', {}, options);
+      const { page } = window;
+      await page.getByText('Searched to the end.').waitFor();
+      await stage.db.transaction().execute(async (trx) => {
+        const lock = sql`pg_advisory_xact_lock(hashtextextended('search of ' || ${organization()}, 0))`;
+        await sql`select ${lock}`.execute(trx);
+        await page.reload();
+        await page.getByText('Another search of this organization is running.').waitFor();
+        await page.getByText('The page asks again in').waitFor();
+        await expectGood(page);
+      });
+      await page.getByText('No delivery matches.').waitFor();
+    });
+
+    it('is not for a session that hides bodies, which says so', async () => {
+      const values = { show_bodies: false, scopes: ['me:read', 'webhooks:read'] };
+      await using window = await stage.enter('/events?q=needle', values, options);
+      const { page } = window;
+      await page.getByRole('alert').getByText('This session hides the contents').waitFor();
+      expect(await page.getByLabel('Text in the data').isDisabled()).toBe(true);
+      await expectGood(page);
+      await page.getByRole('button', { name: 'Clear filters' }).click();
+      await page.locator('td a').first().waitFor();
+      expect(await page.getByRole('alert').count()).toBe(0);
+    });
+  });
 });

@@ -2,7 +2,7 @@ import { fromPublicId, newUuid } from '@enterprise-api/shared/runtime';
 import { until } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { loadAxe, violationsOf } from './accessibility.ts';
+import { expectGood, loadAxe } from './accessibility.ts';
 import { desktop, phone } from './browser.ts';
 import { type ConsoleStage, openConsoleStage, show, untilShown } from './console-stage.ts';
 
@@ -63,9 +63,11 @@ beforeAll(async () => {
     `/webhooks/${broken}/replay?replay=${replayId}`,
     `/webhooks/${broken}/replay?replay=${canceledId}`,
     '/deliveries?status=failed',
+    '/deliveries?last_status_code=503&last_error=http_error&last_error=timeout',
     `/deliveries/${failedId}`,
     `/deliveries/${rows.find(({ status }) => status === 'succeeded')?.id}`,
     '/events',
+    '/events?q=batch_1',
     `/events/${failed?.event_id}`,
     '/signatures',
     '/event-types',
@@ -78,17 +80,15 @@ beforeAll(async () => {
 });
 afterAll(async () => stage[Symbol.asyncDispose]());
 
-const soon = () => new Date(Date.now() + 3 * 86_400_000).toISOString();
+/** The ids of the deliveries that a list shows. */
+const idsOn = async (page: Page) => {
+  const links = await page.evaluate<string[]>(
+    `[...document.querySelectorAll('td a[href*="/deliveries/"]')].map(String)`,
+  );
+  return links.map((address) => address.split('/').at(-1));
+};
 
-/** In both colours: no finding of axe, and nothing beside the screen. */
-async function expectGood(page: Page): Promise<void> {
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-    expect(await violationsOf(page)).toEqual([]);
-  }
-  const [content, screen] = await page.evaluate<number[]>('[document.documentElement.scrollWidth, innerWidth]');
-  expect(content).toBeLessThanOrEqual(screen as number);
-}
+const soon = () => new Date(Date.now() + 3 * 86_400_000).toISOString();
 
 describe.each(devices)('on %s', (_device, options) => {
   it('every page with data breaks no rule of accessibility and does not scroll sideways', async () => {
@@ -132,7 +132,7 @@ describe('a state', () => {
 
   it.each([
     ['an error names its code and its request', problem(500, 'internal_error'), 'req_0123'],
-    ['a rate limit counts down', problem(429, 'rate_limited', { retry_after: 30 }), 'The next one is sent in'],
+    ['a rate limit counts down', problem(429, 'rate_limited', { retry_after: 30 }), 'The page asks again in'],
     [
       'a missing scope is named',
       problem(403, 'forbidden_scope', { required_scope: 'webhooks:read' }),
@@ -158,7 +158,7 @@ describe('a state', () => {
       return refusals <= 2 ? route.fulfill(problem(429, 'rate_limited', { retry_after: 1 })) : route.continue();
     });
     await page.reload();
-    await page.getByText('The next one is sent in').waitFor();
+    await page.getByText('The page asks again in').waitFor();
     await page.getByText('Show as table').first().waitFor();
     expect(refusals).toBe(3);
   });
@@ -302,6 +302,34 @@ describe('a state', () => {
     await page.goto(await stage.link());
     await page.getByRole('button', { name: 'Open console' }).click();
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
+  });
+
+  it('filters of the last answer open the same list for a colleague, and so do ids', async () => {
+    await using window = await stage.enter('/deliveries');
+    const { page } = window;
+    await page.getByText('More filters').click();
+    await page.getByLabel('error status').check();
+    await page.getByLabel('timeout').check();
+    await page.getByLabel('Last status').fill('5xx');
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**last_status_code=5xx&last_error=timeout&last_error=http_error');
+    await page.getByText('Searched to the end.').waitFor();
+    await using other = await stage.enter('', { scopes: ['me:read', 'webhooks:read'] });
+    await show(other.page, page.url());
+    const ids = await idsOn(page);
+    expect(ids).toHaveLength(4);
+    expect(await idsOn(other.page)).toEqual(ids);
+    expect(await other.page.getByLabel('Last status').inputValue()).toBe('5xx');
+    expect(await other.page.getByRole('checkbox', { checked: true }).count()).toBe(2);
+    await page.getByRole('button', { name: 'Clear filters' }).click();
+    await page.getByText('More filters').click();
+    await page.getByLabel('Delivery ids').fill(` ${ids[2]},\t${ids[1]} `);
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`**id=${ids[2]}&id=${ids[1]}`);
+    await page.locator('td a').nth(3).waitFor();
+    await until('both', () => idsOn(page), { holds: (found) => found.length === 2 });
+    await show(other.page, page.url());
+    expect(await idsOn(other.page)).toEqual(ids.slice(1, 3));
   });
 
   it('a live page reads every 2 seconds while somebody can see it, and not at all while nobody can', async () => {

@@ -45,5 +45,13 @@ function endFor(body: string): string {
 
 const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
 
-/** One word of a command line. It may come from the page's address, which a stranger may have chosen. */
-export const shellWord = (text: string) => (/^[\w.,:*-]+$/.test(text) ? text : quoted(text));
+/**
+ * One word of a command line. It may come from the page's address, which a stranger may have chosen. A terminal obeys
+ * control characters even in quotes, so the word spells them out.
+ */
+export function shellWord(text: string): string {
+  if (/^[\w.,:*-]+$/.test(text)) return text;
+  const escapeOne = (character: string) => encodeURIComponent(character).replaceAll('%', '\\x');
+  const escaped = text.replaceAll(/[\\']/g, '\\$&').replaceAll(/\p{Cc}/gu, escapeOne);
+  return /\p{Cc}/u.test(text) ? `$'${escaped}'` : quoted(text);
+}

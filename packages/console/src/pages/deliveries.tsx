@@ -5,13 +5,14 @@ import { count } from '../format.ts';
 import { m } from '../messages.ts';
 import { to, usePlace } from '../router.ts';
 import { errorName } from '../ui/causes.tsx';
-import { Field, Select } from '../ui/form.tsx';
+import { Choices, Field, Select } from '../ui/form.tsx';
 import { Filters, Jump, listPath, Pager, PeriodFields } from '../ui/list.tsx';
 import { Load, Page, Panel } from '../ui/page.tsx';
 import { Table } from '../ui/table.tsx';
 import { State, Text, When } from '../ui/text.tsx';
 
-const names = ['webhook_id', 'event_id', 'status', 'event_type', 'subject', 'since', 'until'];
+const more = ['id', 'last_status_code', 'last_error'];
+const names = ['webhook_id', 'event_id', 'status', 'event_type', 'subject', 'since', 'until', ...more];
 
 export function Deliveries() {
   const { query } = usePlace();
@@ -23,7 +24,7 @@ export function Deliveries() {
   const urlOf = (id: string) => webhooks.data?.data.find((webhook) => webhook.id === id)?.url ?? id;
   return (
     <Page title={m.deliveries.title} actions={<Jump />}>
-      <Panel bare title={m.deliveries.title} request={path} cli={cliOf(query)}>
+      <Panel bare title={m.deliveries.title} request={path} cli={query.has('id') ? undefined : cliOf(query)}>
         <Filters names={names}>
           <Select
             label={m.deliveries.webhook}
@@ -46,12 +47,40 @@ export function Deliveries() {
           <Field label={m.deliveries.subject} name="subject" defaultValue={value('subject')} />
           <Field label={m.deliveries.event} name="event_id" defaultValue={value('event_id')} placeholder="evt_…" />
           <PeriodFields />
+          <details open={more.some((name) => query.has(name))}>
+            <summary>{m.deliveries.more}</summary>
+            <div class="filters">
+              <Field
+                label={m.deliveries.lastStatus}
+                name="last_status_code"
+                placeholder={m.deliveries.lastStatusLike}
+                defaultValue={value('last_status_code')}
+              />
+              <Field
+                label={m.deliveries.ids}
+                name="id"
+                placeholder="dlv_… dlv_…"
+                defaultValue={query.getAll('id').join(' ')}
+              />
+            </div>
+            <Choices
+              legend={m.deliveries.lastError}
+              name="last_error"
+              options={Object.keys(m.errors)}
+              names={m.errors}
+              chosen={query.getAll('last_error')}
+            />
+          </details>
         </Filters>
         <Load query={deliveries}>
-          {({ data, next_cursor }) => (
+          {(list) => (
             <>
-              <DeliveryTable rows={data} urlOf={urlOf} />
-              <Pager next={next_cursor} />
+              <DeliveryTable
+                rows={list.data}
+                urlOf={urlOf}
+                empty={list.has_more || query.has('cursor') ? m.search.none : m.deliveries.none}
+              />
+              <Pager of={deliveries} />
             </>
           )}
         </Load>
@@ -60,13 +89,19 @@ export function Deliveries() {
   );
 }
 
-export function DeliveryTable({ rows, urlOf }: { rows: readonly Delivery[]; urlOf: (id: string) => string }) {
+interface DeliveryTableProps {
+  rows: readonly Delivery[];
+  urlOf: (id: string) => string;
+  empty?: string;
+}
+
+export function DeliveryTable({ rows, urlOf, empty = m.deliveries.none }: DeliveryTableProps) {
   return (
     <Table
       label={m.deliveries.title}
       rows={rows}
       keyOf={({ id }) => id}
-      empty={m.deliveries.none}
+      empty={empty}
       columns={[
         { name: m.deliveries.status, cell: ({ status }) => <State of={status} names={m.deliveries.statuses} /> },
         {
@@ -111,10 +146,19 @@ export function DeliveryTable({ rows, urlOf }: { rows: readonly Delivery[]; urlO
   );
 }
 
-const options = { webhook_id: 'webhook', event_id: 'event', status: 'status', event_type: 'type', since: 'since' };
+const options = {
+  webhook_id: 'webhook',
+  event_id: 'event',
+  status: 'status',
+  event_type: 'type',
+  last_status_code: 'last-status',
+  last_error: 'last-error',
+  since: 'since',
+  until: 'until',
+};
 
 function cliOf(query: URLSearchParams): string {
-  const given = Object.entries({ ...options, until: 'until' }).flatMap(([name, option]) => {
+  const given = Object.entries(options).flatMap(([name, option]) => {
     const value = query.getAll(name).join(',');
     return value === '' ? [] : [` --${option} ${shellWord(value)}`];
   });

@@ -3,23 +3,35 @@ import type { Event, EventTypeEntry, List, ScannedList } from '../api/types.ts';
 import { shellWord } from '../curl.ts';
 import { m } from '../messages.ts';
 import { to, usePlace } from '../router.ts';
+import { useHidesBodies } from '../session.tsx';
 import { Field, Select } from '../ui/form.tsx';
 import { Filters, Jump, listPath, Pager, PeriodFields } from '../ui/list.tsx';
 import { Load, Page, Panel } from '../ui/page.tsx';
 import { Table } from '../ui/table.tsx';
 import { Text, When } from '../ui/text.tsx';
 
-const names = ['type', 'subject', 'since', 'until'];
+const names = ['q', 'type', 'subject', 'since', 'until'];
 
 export function Events() {
   const { query } = usePlace();
   const path = listPath('/v1/events', query, names);
   const events = useQuery<ScannedList<Event>>(path);
   const types = useQuery<List<EventTypeEntry>>('/v1/webhooks/event-types?limit=100');
+  const hidesBodies = useHidesBodies();
   return (
     <Page title={m.events.title} actions={<Jump />}>
       <Panel bare title={m.events.title} request={path} cli={cliOf(query)}>
         <Filters names={names}>
+          <Field
+            label={m.search.label}
+            hint={hidesBodies ? m.states.hidden : m.search.hint}
+            name="q"
+            type="search"
+            pattern=".{2,200}"
+            title={m.search.size}
+            disabled={hidesBodies}
+            defaultValue={query.get('q') ?? ''}
+          />
           <Select
             label={m.events.type}
             name="type"
@@ -35,13 +47,13 @@ export function Events() {
           <PeriodFields />
         </Filters>
         <Load query={events}>
-          {({ data, next_cursor }) => (
+          {(list) => (
             <>
               <Table
                 label={m.events.title}
-                rows={data}
+                rows={list.data}
                 keyOf={({ id }) => id}
-                empty={m.events.none}
+                empty={list.has_more || query.has('cursor') ? m.search.none : m.events.none}
                 columns={[
                   {
                     name: m.events.one,
@@ -56,7 +68,7 @@ export function Events() {
                   { name: m.events.created, cell: ({ created_at }) => <When at={created_at} /> },
                 ]}
               />
-              <Pager next={next_cursor} />
+              <Pager of={events} />
             </>
           )}
         </Load>
@@ -65,10 +77,12 @@ export function Events() {
   );
 }
 
+const options = { q: 'search', type: 'type', since: 'since', until: 'until' };
+
 function cliOf(query: URLSearchParams): string {
-  const given = ['type', 'since', 'until'].flatMap((name) => {
+  const given = Object.entries(options).flatMap(([name, option]) => {
     const value = query.get(name);
-    return value === null ? [] : [` --${name} ${shellWord(value)}`];
+    return value === null ? [] : [` --${option} ${shellWord(value)}`];
   });
   return `events list${given.join('')}`;
 }

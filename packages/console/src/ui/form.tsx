@@ -13,6 +13,10 @@ interface FieldProps {
   defaultValue?: string | number;
   placeholder?: string;
   required?: boolean;
+  disabled?: boolean;
+  pattern?: string;
+  /** Says what fits the pattern. */
+  title?: string;
   maxLength?: number;
   min?: number;
   max?: number;

@@ -1,18 +1,19 @@
 import type { ComponentChildren } from 'preact';
+import type { Query } from '../api/query.ts';
+import type { ScannedList } from '../api/types.ts';
 import { m } from '../messages.ts';
 import { navigate, setQuery, to, usePlace } from '../router.ts';
 import { Field, Form, textOf, textsOf } from './form.tsx';
+import { When } from './text.tsx';
 
 /** Filters that are in the address. A name whose field is empty leaves it. */
 export function Filters({ names, children }: { names: readonly string[]; children: ComponentChildren }) {
   const { query } = usePlace();
   const isFiltered = names.some((name) => query.has(name));
   const apply = (fields: FormData) => {
-    const read = (name: string) =>
-      textsOf(fields, name)
-        .map((value) => value.trim())
-        .filter((value) => value !== '')
-        .map((value) => (isTime(name) ? new Date(value).toISOString() : value));
+    const page = pageOf(textOf(fields, 'q'));
+    if (page !== undefined) return navigate(to(page));
+    const read = (name: string) => textsOf(fields, name).flatMap((text) => valuesOf(name, text));
     setQuery(Object.fromEntries(names.map((name) => [name, read(name)])));
   };
   return (
@@ -36,7 +37,12 @@ export function Filters({ names, children }: { names: readonly string[]; childre
   );
 }
 
-const isTime = (name: string) => name === 'since' || name === 'until';
+/** What was typed into a field. A search takes its text as it is. */
+function valuesOf(name: string, text: string): string[] {
+  if (name === 'q') return [text];
+  const values = (name === 'id' ? text.split(/[\s,]+/) : [text.trim()]).filter((value) => value !== '');
+  return name === 'since' || name === 'until' ? values.map((value) => new Date(value).toISOString()) : values;
+}
 
 /** Filters of a list by the time of creation. */
 export function PeriodFields() {
@@ -67,12 +73,20 @@ export function listPath(path: string, query: URLSearchParams, names: readonly s
 }
 
 /**
- * Next and Previous. The browser's history remembers earlier pages; after a shared link, Previous leads to the first.
+ * Next and Previous. The browser's history remembers earlier pages; after a shared link, Previous leads to the first. A
+ * page of a search ends after a second: it says how far the search looked, and the search goes on with Next.
  */
-export function Pager({ next }: { next: string | null }) {
+export function Pager({ of: { data: list, loading, reload } }: { of: Query<ScannedList<unknown>> }) {
   const { query } = usePlace();
+  const { next_cursor: next = null, searched_until: searchedUntil } = list ?? {};
   const before: (string | undefined)[] = history.state?.before ?? [];
   const cursor = query.get('cursor') ?? undefined;
+  const goOn = () => {
+    if (next === null || loading) return;
+    // A search that read nothing goes on where it began.
+    if (next === cursor) reload();
+    else go(next, [...before, cursor]);
+  };
   const go = (to: string | undefined, pages: (string | undefined)[]) => setQuery({ cursor: to }, { before: pages });
   return (
     <div class="buttons">
@@ -84,28 +98,48 @@ export function Pager({ next }: { next: string | null }) {
       >
         {m.actions.previous}
       </button>
-      <button
-        type="button"
-        class="button"
-        disabled={next === null}
-        onClick={() => next !== null && go(next, [...before, cursor])}
-      >
-        {m.actions.next}
+      <button type="button" class="button" disabled={next === null} onClick={goOn}>
+        {searchedUntil === undefined ? m.actions.next : m.search.on}
       </button>
+      {searchedUntil !== undefined && (
+        <span class="muted" role="status">
+          {searchedUntil !== null ? (
+            <>
+              {m.search.until} <When at={searchedUntil} />
+            </>
+          ) : list?.has_more ? (
+            m.search.nothing
+          ) : (
+            m.search.end
+          )}
+        </span>
+      )}
     </div>
   );
+}
+
+/** The page of an id of ours; undefined for any other text. */
+function pageOf(id: string): string | undefined {
+  const page = { dlv: 'deliveries', evt: 'events', whk: 'webhooks' }[id.slice(0, 3)];
+  return page && /^\w{3}_[0-9a-z]{26}$/.test(id) ? `/${page}/${id}` : undefined;
 }
 
 /** An id opens its page. */
 export function Jump() {
   const open = (fields: FormData) => {
-    const id = textOf(fields, 'id');
-    const page = { dlv: 'deliveries', evt: 'events', whk: 'webhooks' }[id.slice(0, 3)];
-    if (page && /^\w+$/.test(id)) navigate(to(`/${page}/${id}`));
+    const page = pageOf(textOf(fields, 'id'));
+    if (page !== undefined) navigate(to(page));
   };
   return (
     <Form label={m.deliveries.jump} class="form inline" onSubmit={open}>
-      <Field label={m.deliveries.jump} name="id" placeholder="dlv_… evt_… whk_…" required />
+      <Field
+        label={m.deliveries.jump}
+        name="id"
+        placeholder={m.deliveries.jumpLike}
+        title={m.deliveries.jumpLike}
+        pattern="\s*(dlv|evt|whk)_[0-9a-z]{26}\s*"
+        required
+      />
     </Form>
   );
 }

@@ -55,7 +55,7 @@ interface PanelProps {
   actions?: ComponentChildren;
   children: ComponentChildren;
   request?: string | undefined;
-  cli?: string;
+  cli?: string | undefined;
 }
 
 /** A part of a page, with the request that gave its contents. */
