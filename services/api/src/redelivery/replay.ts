@@ -6,7 +6,7 @@ import { isProblem, type Problem } from '../http/problem.ts';
 import { checkEnabled, type RedeliveryOptions, type Target } from './destination.ts';
 import { findWebhook, lockWebhook, type WebhookState } from './queries.ts';
 import { hasRestartable, insertReplay, restartDeliveries, saveHasMore } from './replay-queries.ts';
-import { hasSkipped, type PreviewRow, previewReplay, sendSkipped } from './skipped-queries.ts';
+import { hasSkipped, noneSkipped, type PreviewRow, previewReplay, sendSkipped } from './skipped-queries.ts';
 import { hastenDeliveries, hasWaiting } from './waiting-queries.ts';
 
 /** A replay sends at most this many deliveries, because it locks these deliveries until its transaction ends. */
@@ -40,14 +40,15 @@ export function startReplay(
     await insertReplay(trx, replay);
     const restarted = await restartDeliveries(trx, replay, deliveries(), replayedAtOnce);
     const room = { limit: replayedAtOnce - restarted, after: restarted, maxAttempts };
-    const sent = restarted + (events === null ? 0 : await sendSkipped(trx, replay, events, room));
+    const skipped = events === null ? noneSkipped : await sendSkipped(trx, replay, events, room);
+    const sent = restarted + skipped.added;
     const after = checkEnabled(await lockWebhook(trx, organizationId, webhookId), addressPolicy);
     if (isProblem(after)) return after;
     const others = { limit: replayedAtOnce - sent, after: sent };
     const includesPending = request.status.includes('pending');
     const matched = sent + (includesPending ? await hastenDeliveries(trx, replay, deliveries(), others) : 0);
     const hasMore =
-      matched === replayedAtOnce &&
+      (matched === replayedAtOnce || skipped.found === room.limit) &&
       ((await hasRestartable(trx, organizationId, deliveries())) ||
         (events !== null && (await hasSkipped(trx, events))) ||
         (includesPending && (await hasWaiting(trx, replay, deliveries()))));

@@ -1,6 +1,6 @@
 import { countInvariantViolations, countReplay } from '@enterprise-api/shared/ledger';
 import { fromPublicId, newUuid, toPublicId, withUuidTime } from '@enterprise-api/shared/runtime';
-import { insertEvents, testEvent } from '@enterprise-api/testkit';
+import { insertEvents, testEvent, untilLockWait } from '@enterprise-api/testkit';
 import { describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
 import { insertAttempt } from '../testing/rows.ts';
@@ -463,5 +463,26 @@ describe('a replay', () => {
       .where('id', '=', fromPublicId('rpl', body.id) as string)
       .executeTakeFirstOrThrow();
     expect([row.delivery_ids, row.rounds, row.due_times]).toEqual([null, null, null]);
+  });
+});
+
+describe('POST /v1/webhooks/{id}/replay of more than it takes', () => {
+  it('202 with has_more if an erasure meanwhile takes one of the 100,000 skipped events that it chose', async () => {
+    const [first] = await skip(1);
+    // With this one, there are two more than a replay takes.
+    await sql`
+      with made as materialized (
+        select (left(${first}, 24) || lpad(to_hex(nth), 12, '0'))::uuid as id from generate_series(1, 100001) nth
+      ), bodies as (insert into event_bodies select id, '{}' from made)
+      insert into events (id, organization_id, type)
+      select m.id, e.organization_id, e.type from made m cross join events e where e.id = ${first}`.execute(api.db);
+    const erasing = await api.db.startTransaction().execute();
+    await sql`delete from event_bodies where event_id in (select event_id from event_bodies
+      where left(event_id::text, 24) = left(${first}, 24) order by event_id limit 1)`.execute(erasing);
+    const answer = Promise.resolve(replay({ status: ['skipped'] }).expect(202));
+    await untilLockWait(api.db);
+    await erasing.commit().execute();
+    expect((await answer).body).toMatchObject({ matched: 99_999, has_more: true });
+    expect((await replay({ status: ['skipped'] }).expect(202)).body).toMatchObject({ matched: 2, has_more: false });
   });
 });

@@ -22,15 +22,15 @@ export async function hasSkipped(db: Database, selection: SkippedSelection): Pro
  * writes, so that an erasure finds the deliveries.
  *
  * @param after the number of deliveries that the replay has already made due
- * @returns the number of deliveries
+ * @returns the number of deliveries, and of the events that were skipped before it locked them
  */
 export async function sendSkipped(
   trx: DatabaseTransaction,
   replay: NewReplay,
   selection: SkippedSelection,
   { limit, after, maxAttempts }: { limit: number; after: number; maxAttempts: number },
-): Promise<number> {
-  const { rows } = await sql<{ added: number }>`
+): Promise<{ added: number; found: number }> {
+  const { rows } = await sql<{ added: number; found: number }>`
     with skipped as materialized (${skippedEvents(selection, limit)}
     ), kept as materialized (
       select s.* from skipped s cross join lateral (
@@ -43,9 +43,11 @@ export async function sendSkipped(
       on conflict (id) do nothing returning *
     ), pending as (${makePending(sql`written`, dueTimes(replay, after))}
     ), ${addTo(replay, sql`written`)}
-    select added from added`.execute(trx);
-  return rows[0]?.added ?? 0;
+    select added, (select count(*)::int from skipped) as found from added`.execute(trx);
+  return rows[0] ?? noneSkipped;
 }
+
+export const noneSkipped = { added: 0, found: 0 };
 
 export interface PreviewRow {
   matched: number;
