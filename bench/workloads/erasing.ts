@@ -70,7 +70,8 @@ async function besideOthers({ lab, sizes, setting }: RunContext, change: Change)
     problems.push(...delivered.problems);
     const values = latencies(delivered.load, delivered.received);
     const name = part();
-    if (name !== undefined) for (const of of [50, 99]) note(`${kind}_p${of}_${name}`, quantile(values, of / 100));
+    if (name !== undefined)
+      for (const percent of [50, 99]) note(`${kind}_p${percent}_${name}`, quantile(values, percent / 100));
   };
   for (const organizationId of others) {
     // The load after a silence is slower.
