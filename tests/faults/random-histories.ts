@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { countInvariantViolations } from '@enterprise-api/shared/ledger';
+import { failingPolicy } from '@enterprise-api/shared/contracts';
+import { countInvariantViolations, noteFailingWebhooks } from '@enterprise-api/shared/ledger';
 import { fromPublicId, toPublicId } from '@enterprise-api/shared/runtime';
 import {
   type ApiClient,
@@ -61,8 +62,10 @@ export async function liveRandomly(stores: Stores, size: RandomHistories): Promi
   const pick = <Item>(items: readonly Item[]) => items[Math.floor(random() * items.length)] as Item;
   await using stage = await openFaultStage(stores, { ...quickLeases, WEBHOOK_RETRY_SCHEDULE: '200ms,200ms' });
   let isRepaired = false;
+  let ailing: Ailing | undefined;
   stage.requests.respond(({ path }) => {
     if (path === '/broken') return { status: isRepaired ? 200 : 500 };
+    if (path.startsWith('/ailing')) return { status: ailing?.status ?? 200 };
     if (path !== '/flaky' || random() >= 0.3) return { status: 200 };
     return random() < 0.3 ? { status: 429, headers: { 'Retry-After': '1' } } : { status: 500 };
   });
@@ -81,7 +84,14 @@ export async function liveRandomly(stores: Stores, size: RandomHistories): Promi
     });
   }
   const broken = await createBroken(stage, ask);
-  await created(ask, stage.url('/operational'), ['replay.finished', 'webhook.disabled', 'webhook.recovered']);
+  const ill = await createAiling(stage, ask);
+  ailing = ill;
+  await created(ask, stage.url('/operational'), [
+    'replay.finished',
+    'webhook.failing',
+    'webhook.disabled',
+    'webhook.recovered',
+  ]);
   const events: ModelEvent[] = [];
 
   const change = async (fields: Partial<Pick<Configuration, 'enabled' | 'events'>>) => {
@@ -146,8 +156,13 @@ export async function liveRandomly(stores: Stores, size: RandomHistories): Promi
   const kill = async () => {
     await Promise.all([apis.crash(0), workers.crash(random() < 0.5 ? 0 : 1), redis?.flushdb()]);
   };
+  const ail = () => {
+    ill.status = pick([ill.status, 200, 500, 410]);
+    return pick([() => ill.age(pick([25, 150])), ill.move, () => ill.patch({ enabled: random() < 0.7 })])();
+  };
   const steps: [share: number, step: () => Promise<void>][] = [
-    [0.54, emit],
+    [0.46, emit],
+    [0.54, ail],
     [0.57, pauseOne],
     [0.58, resume],
     [0.6, limit],
@@ -166,6 +181,7 @@ export async function liveRandomly(stores: Stores, size: RandomHistories): Promi
   }
   redis?.disconnect();
   isRepaired = true;
+  await failAndMove(stage, ill, emit, size.settleWithinMs);
   await recover(stage, ask, broken, size.settleWithinMs);
   await untilSettled(stage, 0, size.settleWithinMs);
   await untilReplaysEnd(stage, size.settleWithinMs);
@@ -184,7 +200,7 @@ export async function liveRandomly(stores: Stores, size: RandomHistories): Promi
     }
   }
   const statistics = await statisticsProblems(stage, ask);
-  const notices = await repeatedNotices(stage);
+  const notices = [...(await repeatedNotices(stage)), ...(await wrongNotices(stage, [broken, ill.id]))];
   const missed = await missedBy(stage, broken, events);
   const early = await attemptsDuringPauses(stage, webhooks);
   const violations = await countInvariantViolations(stage.db, 1_000_000);
@@ -234,6 +250,47 @@ async function createBroken(stage: FaultStage, ask: Ask): Promise<string> {
   await sql`insert into webhook_health (webhook_id, failed_attempts, first_failure_at)
     values (${fromPublicId('whk', id)}, 20, now() - interval '6 days')`.execute(stage.db);
   return id;
+}
+
+/** A webhook that answers as told. It fails for hours that pass at once, moves, and is disabled and enabled. */
+interface Ailing {
+  id: string;
+  status: number;
+  patch(fields: object): Promise<void>;
+  move(): Promise<void>;
+  age(hours: number): Promise<void>;
+}
+
+async function createAiling(stage: FaultStage, ask: Ask): Promise<Ailing> {
+  const { id } = await created(ask, stage.url('/ailing'), ['*']);
+  const patch = async (fields: object) =>
+    void (await ask((client) => client.call('PATCH', `/v1/webhooks/${id}`, fields), [200]));
+  let moves = 0;
+  const move = () => {
+    moves += 1;
+    return patch({ url: stage.url(`/ailing?${moves}`) });
+  };
+  const age = async (hours: number) => {
+    await sql`update webhook_health set failed_attempts = 20, first_failure_at = now() - make_interval(hours => ${hours})
+      where webhook_id = ${fromPublicId('whk', id)} and first_failure_at is not null`.execute(stage.db);
+    await noteFailingWebhooks(stage.db, failingPolicy);
+  };
+  return { id, status: 200, patch, move, age };
+}
+
+/** At the end, the webhook fails for a day, is told of, and succeeds at another URL. */
+async function failAndMove(stage: FaultStage, ill: Ailing, emit: () => Promise<void>, withinMs: number): Promise<void> {
+  ill.status = 500;
+  for (const enabled of [false, true]) await ill.patch({ enabled });
+  const latest = async () => {
+    await emit();
+    await ill.age(25);
+    return (await noticesOf(stage, ill.id)).at(-1)?.type;
+  };
+  await until('webhook.failing', latest, { holds: (type) => type === 'webhook.failing', withinMs, everyMs: 500 });
+  ill.status = 200;
+  await ill.move();
+  await emit();
 }
 
 /** The webhook is repaired: its probe enables it, and a replay sends what it missed. An hour passes at once. */
@@ -334,6 +391,55 @@ async function repeatedNotices(stage: FaultStage): Promise<string[]> {
   const said = new Set<string>();
   const twice = notices.filter(({ type, data }) => said.has(type + data) || !said.add(type + data));
   return [...missing.map(({ id }) => `no replay.finished of ${id}`), ...twice.map(({ type }) => `${type} twice`)];
+}
+
+interface Notice {
+  about: string;
+  type: string;
+  cause: string;
+}
+
+/** The operational events about a webhook, the oldest first. */
+async function noticesOf(stage: FaultStage, id: string): Promise<Notice[]> {
+  const { rows } = await sql<Notice>`
+    select o.about, e.type, b.body::jsonb -> 'data' ->> 'cause' as cause
+    from operational_events o join events e on e.id = o.event_id join event_bodies b on b.event_id = e.id
+    where o.about = ${fromPublicId('whk', id)} order by o.event_id`.execute(stage.db);
+  return rows;
+}
+
+const linesOf = (notices: readonly Notice[]) =>
+  notices
+    .map(({ type, cause }) => `${type} ${cause}`)
+    .sort()
+    .join();
+
+/**
+ * Compares the events about webhooks with the audit log: each one that a worker disabled, or that was enabled after. Each
+ * `webhook.recovered` ends a failure, and these webhooks have all recovered.
+ */
+async function wrongNotices(stage: FaultStage, ids: readonly string[]): Promise<string[]> {
+  const { rows: audited } = await sql<Notice>`
+    select object_id as about, case when action = 'webhook.disabled' then action else 'webhook.recovered' end as type,
+      case action when 'webhook.disabled' then changes -> 'disabled_reason' ->> 'to' when 'webhook.recovered' then 'probe'
+        else 'enabled' end as cause
+    from audit_log where action = 'webhook.disabled' or (
+      changes -> 'disabled_reason' ->> 'from' in ('failing', 'gone') and changes -> 'enabled' ->> 'to' = 'true')`.execute(
+    stage.db,
+  );
+  const wrong: string[] = [];
+  for (const id of ids) {
+    const told = await noticesOf(stage, id);
+    const actions = told.filter(({ type, cause }) => type !== 'webhook.failing' && cause !== 'succeeded');
+    const expected = audited.filter(({ about }) => about === fromPublicId('whk', id));
+    const [found, due] = [linesOf(actions), linesOf(expected)];
+    if (found !== due) wrong.push(`told ${found} for ${due}`);
+    const isRecovered = (each: Notice | undefined) => each === undefined || each.type === 'webhook.recovered';
+    const causeless = told.filter((each, index) => isRecovered(each) && isRecovered(told[index - 1]));
+    if (causeless.length > 0) wrong.push(`${causeless.length} recovered without a failure`);
+    if (told.at(-1)?.type !== 'webhook.recovered') wrong.push(`the latest is ${told.at(-1)?.type}`);
+  }
+  return wrong;
 }
 
 async function attemptsDuringPauses(stage: FaultStage, webhooks: readonly ModelWebhook[]): Promise<number> {
