@@ -224,16 +224,18 @@ describe('POST /v1/webhooks/{id}/replay of pending deliveries', () => {
 
   it('202 with the filters, and with failed deliveries; a rate delays no delivery beyond its schedule', async () => {
     await waitFor({ last_status_code: 500 });
-    const soon = await waitFor({}, new Date(Date.now() + 1_000));
+    const scheduled = new Date(Date.now() + 60_000);
+    const soon = await waitFor({}, scheduled);
     const later = await waitFor();
-    const failed = [await insert({ status: 'failed' }), await insert({ status: 'failed' })];
+    const failed = await Promise.all(Array.from({ length: 90 }, () => insert({ status: 'failed' })));
     for (const { id } of failed) await update(id, { last_status_code: 503 });
     const body = { status: ['failed', 'pending'], status_code: [503], rate_per_second: 1 };
-    expect((await replay(body).expect(202)).body).toMatchObject({ matched: 4, pending: 4, has_more: false });
-    const [at = 0, next] = await Promise.all(failed.map(({ id }) => dueAt(id)));
-    expect(next).toBe(at + 1_000);
-    expect(await dueAt(soon)).toBeLessThanOrEqual(at + 1_000);
-    expect(await dueAt(later)).toBe(at + 3_000);
+    expect((await replay(body).expect(202)).body).toMatchObject({ matched: 92, pending: 92, has_more: false });
+    const times = (await Promise.all(failed.map(({ id }) => dueAt(id)))).toSorted((a, b) => a - b);
+    const [at = 0] = times;
+    expect(times).toEqual(failed.map((_, nth) => at + nth * 1_000));
+    expect(await dueAt(soon)).toBe(scheduled.getTime());
+    expect(await dueAt(later)).toBe(at + 91_000);
     expect(await countInvariantViolations(api.db, 1_000)).toBe(0);
   });
 
