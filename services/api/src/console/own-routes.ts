@@ -15,7 +15,6 @@ import { toPublicId, type Uuid } from '@enterprise-api/shared/runtime';
 import type { ApiKeyService } from '../api-keys/service.ts';
 import type { AuditService } from '../audit/service.ts';
 import { hasScope } from '../auth/scopes.ts';
-import { invalidHeader } from '../http/problem.ts';
 import { defineRoute, type Route } from '../http/routing/define-route.ts';
 import { describeOrganization } from '../me/routes.ts';
 import { sessionCookie } from './cookies.ts';
@@ -113,11 +112,10 @@ function keyRoutes(apiKeys: ApiKeyService): Route<ConsolePrincipal>[] {
       body: createApiKeySchema,
       success: 'created',
       response: createdApiKeySchema,
-      handle: ({ access: { key }, body, idempotencyKey, transact }) => {
-        // Another session, which may hold fewer scopes, would get the stored answer with the secret.
-        if (idempotencyKey !== null) return invalidHeader('Idempotency-Key', 'must be omitted');
-        return scopeBeyond(key.scopes, body.scopes) ?? apiKeys.create(transact, key.organization.id, body);
-      },
+      // Another session, which may hold fewer scopes, would get the stored answer with the secret.
+      refusesIdempotencyKey: true,
+      handle: ({ access: { key }, body, transact }) =>
+        scopeBeyond(key.scopes, body.scopes) ?? apiKeys.create(transact, key.organization.id, body),
     }),
     defineRoute({
       ...usual,

@@ -29,8 +29,9 @@ export function ownConsoleSessionRoutes(sessions: ConsoleSessions): Route<Princi
       body: createConsoleSessionSchema,
       success: 'created',
       response: createdConsoleSessionSchema,
-      handle: ({ access: { key }, body, idempotencyKey, transact }) =>
-        sessions.create(transact, { organizationId: key.organization.id, key, body, idempotencyKey }),
+      refusesIdempotencyKey: true,
+      handle: ({ access: { key }, body, transact }) =>
+        sessions.create(transact, { organizationId: key.organization.id, key, body }),
     }),
     defineRoute({
       endpoint: 'GET /v1/console-sessions',
@@ -73,8 +74,8 @@ export function consoleSessionRoutes(
       body: createConsoleSessionSchema,
       success: 'created',
       response: createdConsoleSessionSchema,
-      handle: ({ ids, body, idempotencyKey, transact }) =>
-        sessions.create(transact, { organizationId: ids.id, key: null, body, idempotencyKey }),
+      refusesIdempotencyKey: true,
+      handle: ({ ids, body, transact }) => sessions.create(transact, { organizationId: ids.id, key: null, body }),
     }),
     defineRoute({
       endpoint: 'GET /internal/v1/organizations/{id}/console-sessions',

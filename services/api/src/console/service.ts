@@ -16,7 +16,7 @@ import { hasScope } from '../auth/scopes.ts';
 import { fieldChanges, noFieldChanges } from '../core/field-changes.ts';
 import { findOrganizationState, requireActive } from '../core/require-active.ts';
 import type { Transact } from '../core/unit-of-work.ts';
-import { challenges, invalid, invalidHeader, isProblem, type Problem, problem } from '../http/problem.ts';
+import { challenges, invalid, isProblem, type Problem, problem } from '../http/problem.ts';
 import { type Cursors, type PageQuestion, paginate } from '../pagination/paging.ts';
 import {
   countLiveSessions,
@@ -45,7 +45,6 @@ export interface Mint {
   /** Null: the owner's service mints the link. */
   key: Principal['key'] | null;
   body: CreateConsoleSession;
-  idempotencyKey: string | null;
 }
 
 /** For a link, or a cookie. */
@@ -59,8 +58,6 @@ export function createConsoleSessions({ db, cursors, publicUrl, now }: ConsoleSe
   return {
     create: async (transact: Transact, mint: Mint): Promise<CreatedConsoleSession | Problem> => {
       if (publicUrl === undefined) return off;
-      // A stored answer would hold the link, which must work once.
-      if (mint.idempotencyKey !== null) return invalidHeader('Idempotency-Key', 'must be omitted');
       const asked = readMint(mint);
       if (isProblem(asked)) return asked;
       const token = newToken();

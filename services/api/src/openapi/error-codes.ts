@@ -5,13 +5,13 @@ import type { Listener } from './types.ts';
 /** Properties that determine a route's errors, in addition to its handler. */
 export type CheckedRoute = Pick<
   Route<never>,
-  'method' | 'path' | 'scope' | 'caller' | 'ids' | 'query' | 'ifMatch' | 'errors'
+  'method' | 'path' | 'scope' | 'caller' | 'ids' | 'query' | 'ifMatch' | 'refusesIdempotencyKey' | 'errors'
 >;
 
 const keyChecks = ['unauthorized', 'ip_not_allowed', 'plan_no_api_access', 'rate_limited'] as const;
 
-export function isIdempotent({ method }: Pick<CheckedRoute, 'method'>): boolean {
-  return method === 'POST';
+export function isIdempotent(route: Pick<CheckedRoute, 'method' | 'refusesIdempotencyKey'>): boolean {
+  return route.method === 'POST' && route.refusesIdempotencyKey !== true;
 }
 
 export function errorCodesOf(route: CheckedRoute, listener: Listener): ErrorCode[] {

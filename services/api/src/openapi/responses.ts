@@ -19,7 +19,7 @@ const shortNames: Readonly<Record<string, string>> = {
   'ip_not_allowed plan_no_api_access forbidden_scope': 'Forbidden',
   'limit_reached idempotency_in_progress': 'LimitReached',
   'conflict idempotency_in_progress': 'Conflict',
-  'conflict limit_reached idempotency_in_progress': 'ConflictOrLimitReached',
+  'conflict limit_reached': 'ConflictOrLimitReached',
 };
 
 export function createErrorResponses(schema: JsonObject): ErrorResponses {

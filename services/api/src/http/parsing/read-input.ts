@@ -46,7 +46,7 @@ export async function readInput<Access>(
   const schema = route.narrowBody?.(json) ?? route.body ?? noBody;
   const body: Parsed<unknown> = schema === noBody && json === undefined ? nothing : parseWith(schema, json, 'body');
   const ifMatch = route.ifMatch ? readIfMatch(request) : none;
-  const key = route.method === 'POST' ? readVisible(request, 'Idempotency-Key', maxKeyLength) : none;
+  const key = route.method === 'POST' ? readIdempotencyKey(request, route) : none;
   const actor = readsActor ? readVisible(request, 'X-Actor', maxActorLength) : none;
   if (query.ok && body.ok && ifMatch.ok && key.ok && actor.ok) {
     // Any text is a well-formed `Last-Event-ID`; the handler looks up the id.
@@ -87,6 +87,12 @@ function readIfMatch({ headers }: Request): Parsed<IfMatch | null> {
 }
 
 /** Reads a header of visible ASCII characters, each line separately: a joined value hides repeated lines. */
+function readIdempotencyKey<Access>(request: Request, route: Route<Access>): Parsed<string | null> {
+  const key = readVisible(request, 'Idempotency-Key', maxKeyLength);
+  const isAllowed = key === none || route.refusesIdempotencyKey !== true;
+  return isAllowed ? key : malformed('Idempotency-Key', 'must be omitted');
+}
+
 function readVisible({ headersDistinct }: Request, name: string, maxLength: number): Parsed<string | null> {
   const values = headersDistinct[name.toLowerCase()];
   if (values === undefined) return none;

@@ -85,6 +85,8 @@ export interface RouteDefinition<
     trx: DatabaseTransaction;
   }) => Promise<boolean>;
   ifMatch?: boolean;
+  /** Refuses an `Idempotency-Key` with 400: a stored answer would give its secret to whoever repeats the request. */
+  refusesIdempotencyKey?: boolean;
   /** Whether a GET writes into the audit log, with `X-Actor`. Every other method does. */
   audited?: boolean;
   /** Whether answers have an `ETag`. The handler must then tag every answer. */
