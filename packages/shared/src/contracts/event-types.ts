@@ -157,7 +157,7 @@ export const eventTypes = {
       disabled_at: timestampSchema.describe('When it was disabled.'),
     }),
     subject: null,
-    example: { ...webhookExample, cause: 'failing', count: 31, disabled_at: '2026-11-25T07:00:00.000Z' },
+    example: { ...webhookExample, cause: 'failing', count: 31, disabled_at: '2026-11-21T07:00:00.000Z' },
   },
   'webhook.recovered': {
     description:
@@ -181,7 +181,7 @@ export const eventTypes = {
         .describe('After a probe: the body of the request `POST /v1/webhooks/{id}/replay` that sends these events.'),
     }),
     subject: null,
-    example: { ...webhookExample, cause: 'succeeded', recovered_at: '2026-11-22T07:00:00.000Z' },
+    example: { ...webhookExample, cause: 'succeeded', recovered_at: '2026-11-21T07:00:00.000Z' },
   },
   'api_key.expiring': {
     description: 'An API key expires in 7 days; again one day before.',
@@ -197,7 +197,7 @@ export const eventTypes = {
     operational: true,
     data: keyData,
     subject: null,
-    example: keyExample,
+    example: { ...keyExample, expires_at: '2026-11-21T07:00:00.000Z' },
   },
   'replay.finished': {
     description: 'A replay was completed: none of its deliveries is pending.',
@@ -228,7 +228,7 @@ export const eventTypes = {
         failed: 1,
         canceled: 0,
       },
-      completed_at: '2026-11-21T07:05:00.000Z',
+      completed_at: '2026-11-21T07:00:00.000Z',
     },
   },
 } as const satisfies Record<string, EventTypeDefinition>;
