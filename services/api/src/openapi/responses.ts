@@ -17,8 +17,8 @@ const shortNames: Readonly<Record<string, string>> = {
   'invalid_json validation_failed malformed_request': 'BodyValidationError',
   'invalid_json validation_failed url_not_allowed malformed_request': 'WebhookValidationError',
   'ip_not_allowed plan_no_api_access forbidden_scope': 'Forbidden',
-  'limit_reached idempotency_in_progress': 'LimitReached',
-  'conflict idempotency_in_progress': 'Conflict',
+  'limit_reached idempotency_in_progress': 'LimitReachedOrInProgress',
+  'conflict idempotency_in_progress': 'ConflictOrInProgress',
   'conflict limit_reached': 'ConflictOrLimitReached',
 };
 
