@@ -225,16 +225,16 @@ function buildAttempts(foundation: Foundation) {
 function startMaintenance(foundation: Foundation, others: Record<string, Loop>, fanOut: FanOut): void {
   const { config, db, directUrl, log, warn, closers } = foundation;
   const [workerId, policy] = [newUuid(), deliveryPolicyOf(config)];
-  const everyMinute = (run: () => Promise<void>, message: string) =>
-    createLoop({ run, everyMs: 60_000, onError: warn(message) });
+  const every = (seconds: number, run: () => Promise<void>, message: string) =>
+    createLoop({ run, everyMs: seconds * 1_000, onError: warn(message) });
   const loops = {
     ...others,
-    'retries of parked events': everyMinute(() => fanOut.retryParkedEvents(), 'parked events not retried'),
+    'retries of parked events': every(30, () => fanOut.retryParkedEvents(), 'parked events not retried'),
     'partition loop': createPartitionLoop(db, warn('partitions could not be created')),
-    'policy report': everyMinute(() => reportPolicy(db, workerId, policy), 'delivery settings not reported'),
+    'policy report': every(60, () => reportPolicy(db, workerId, policy), 'delivery settings not reported'),
     'operational events': createOperationalEvents(db, warn('operational events not written')),
     statistics: createStatisticsLoop(db, warn('attempts not counted yet')),
-    'secret eraser': everyMinute(() => erasePreviousSecrets(db), 'secrets could not be erased'),
+    'secret eraser': every(60, () => erasePreviousSecrets(db), 'secrets could not be erased'),
     'shorter retention': createShorterRetention(db, warn('data past a shorter retention not removed')),
     erasures: createErasureLoop(
       { ...foundation, settleMs: Math.max(leastSettleMs, config.WORKER_START_WITHIN) },

@@ -4,8 +4,8 @@ import type { Uuid } from '@enterprise-api/shared/runtime';
 import { sql } from 'kysely';
 
 /**
- * Erases previous secrets once their overlap has ended. Skips rows that another process has locked. Does not raise the webhook's version, because cached webhooks
- * already know when the overlap ends.
+ * Erases previous secrets once their overlap has ended. Skips rows that another process has locked. Does not raise the
+ * webhook's version, because cached webhooks already know when the overlap ends.
  */
 export async function erasePreviousSecrets(db: Database): Promise<void> {
   await sql`
