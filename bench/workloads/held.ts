@@ -1,7 +1,7 @@
-import { setTimeout as pause } from 'node:timers/promises';
-import { quantile } from '@enterprise-api/testkit';
+import { quantile, until } from '@enterprise-api/testkit';
 import { type RawBuilder, sql } from 'kysely';
 import { deliver } from '../measure/deliver.ts';
+import { summarize } from '../measure/figures.ts';
 import { latencies } from '../measure/latency.ts';
 import { emission } from '../stage/emission.ts';
 import { type BenchStage, openBenchStage } from '../stage/stage.ts';
@@ -11,8 +11,6 @@ import type { Finding, RunContext } from '../workload.ts';
 const eventsPerSecond = 200;
 const windowSeconds = 4;
 const measured = 0;
-const pollMs = 100;
-const polls = 600;
 
 /** How one webhook's backlog waits: the values of its row in `webhook_controls`. */
 const waits: Record<string, RawBuilder<unknown>> = {
@@ -60,11 +58,8 @@ export async function held({ lab, sizes, setting }: RunContext): Promise<Finding
   await settle(stage);
   for (let count = 0; count < sizes.held.windows; count++) await run('without');
   for (const part of [50, 99]) {
-    const [without = Number.NaN, ...others] = Object.values(windows).map((each) =>
-      quantile(
-        Float64Array.from(each, (values) => quantile(values, part / 100)),
-        0.5,
-      ),
+    const [without = Number.NaN, ...others] = Object.values(windows).map(
+      (each) => summarize(each.map((values) => quantile(values, part / 100)))?.median,
     );
     figures[`p${part}_without`] = without;
     for (const [index, name] of Object.keys(waits).entries())
@@ -99,12 +94,10 @@ async function settle({ db }: BenchStage): Promise<void> {
 async function latenciesOf({ lab }: BenchStage, load: ReturnType<ReturnType<typeof emission>['open']>) {
   const since = await lab.receiver.call('position', null);
   const result = await lab.generator.call('run', load);
-  for (let poll = 0; poll < polls; poll++) {
-    const values = latencies(result, await lab.receiver.call('received', since), (webhook) => webhook === measured);
-    if (values.length === result.statuses.length) return values;
-    await pause(pollMs);
-  }
-  throw new Error('deliveries are missing');
+  const received = async () =>
+    latencies(result, await lab.receiver.call('received', since), (webhook) => webhook === measured);
+  const isComplete = (values: Float64Array) => values.length === result.statuses.length;
+  return until('every delivery of the load was received', received, { holds: isComplete, everyMs: 100 });
 }
 
 /** Rows and index entries of pending deliveries that all statements have read so far. */
