@@ -2768,7 +2768,7 @@ export const tools: readonly Tool[] = [
  },
  {
   "name": "replay_cancel",
-  "description": "Cancel a replay. Deliveries that wait become `canceled` with `canceled_reason: \"replay_canceled\"`. A delivery that was `succeeded` before the replay is `succeeded` again. A delivery that was `pending` stays so, due as before. A running attempt ends. A replay that has ended stays as it is.",
+  "description": "Cancel a replay. Deliveries that wait become `canceled` with `canceled_reason: \"replay_canceled\"`. A delivery that was `succeeded` before the replay is `succeeded` again. A delivery that was `pending` stays so; unless the replay has tried it, it is due as before. A running attempt ends. A replay that has ended stays as it is.",
   "isWriting": true,
   "method": "POST",
   "path": "/v1/webhooks/replays/{id}/cancel",

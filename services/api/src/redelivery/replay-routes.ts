@@ -31,7 +31,7 @@ export function replayRoutes(replays: Replays): Route<Principal>[] {
       tag: 'Deliveries',
       summary: 'Cancel a replay',
       description:
-        'Deliveries that wait become `canceled` with `canceled_reason: "replay_canceled"`. A delivery that was `succeeded` before the replay is `succeeded` again. A delivery that was `pending` stays so, due as before. A running attempt ends. A replay that has ended stays as it is.',
+        'Deliveries that wait become `canceled` with `canceled_reason: "replay_canceled"`. A delivery that was `succeeded` before the replay is `succeeded` again. A delivery that was `pending` stays so; unless the replay has tried it, it is due as before. A running attempt ends. A replay that has ended stays as it is.',
       scope: 'webhooks:write',
       ids: { id: 'rpl' },
       exists: ({ access, ids, trx }) => replays.exists(trx, access.key.organization.id, ids.id),

@@ -273,6 +273,17 @@ describe('POST /v1/webhooks/{id}/replay of pending deliveries', () => {
     expect(await countInvariantViolations(api.db, 1_000)).toBe(0);
   });
 
+  it('canceled, it leaves a delivery that it tried to the schedule of that attempt, also if that is earlier', async () => {
+    const [tried, waits] = [await waitFor(), await waitFor()];
+    const { body } = await replay({ status }).expect(202);
+    const retryAt = new Date(inAnHour.getTime() - 3_000_000);
+    await fail(tried, 'pending');
+    await updatePending(tried, { next_attempt_at: retryAt });
+    await cancel(body.id).expect(200);
+    expect(await Promise.all([tried, waits].map(dueAt))).toEqual([retryAt, inAnHour].map(Number));
+    expect(await countInvariantViolations(api.db, 1_000)).toBe(0);
+  });
+
   it('202 next to a request that disables the webhook: neither waits for the other forever', async () => {
     for (let nth = 0; nth < 20; nth++) await waitFor();
     const [{ status: answered }] = await Promise.all([replay({ status }), disable()]);

@@ -45,7 +45,7 @@ export async function hasWaiting(
   return rows.length > 0;
 }
 
-/** Restores the due times of deliveries that were pending before a replay, unless a worker has leased them. */
+/** Restores the due times of deliveries that were pending before a replay, if no worker leased or tried them since. */
 export async function restoreDueTimes(trx: DatabaseTransaction, replayId: Uuid): Promise<void> {
   await sql`
     with hastened as materialized (
@@ -53,6 +53,7 @@ export async function restoreDueTimes(trx: DatabaseTransaction, replayId: Uuid):
       from replays r cross join lateral unnest(r.delivery_ids, r.rounds, r.due_times) as l (id, round, due_before)
       join pending_deliveries p on p.delivery_id = l.id and p.round = l.round
       where r.id = ${replayId} and p.lease_count = 0 and p.next_attempt_at < l.due_before
+        and not exists (select from attempts a where a.delivery_id = p.delivery_id and a.recorded_at >= r.created_at)
       order by p.delivery_id for update of p
     )
     update pending_deliveries p set next_attempt_at = h.due_before from hastened h where p.delivery_id = h.delivery_id`.execute(
