@@ -1,3 +1,4 @@
+import { until } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { loadAxe, violationsOf } from './accessibility.ts';
 import { desktop, phone } from './browser.ts';
@@ -30,6 +31,29 @@ const paths = [
   '/docs/events/webhook.test',
 ];
 
+/** Finds words of tables that are on two lines. Each part of a name that may break at its seams is a text of its own. */
+const brokenWords = `
+  [...document.querySelectorAll('td, th')].flatMap((cell) => {
+    const broken = [];
+    const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+    for (let text = texts.nextNode(); text !== null; text = texts.nextNode()) {
+      for (const { 0: word, index } of text.data.matchAll(/[^\\s-]+/g)) {
+        const range = new Range();
+        range.setStart(text, index);
+        range.setEnd(text, index + word.length);
+        if (new Set([...range.getClientRects()].filter(({ width }) => width > 0).map(({ top }) => top)).size > 1) broken.push(word);
+      }
+    }
+    return broken;
+  })`;
+
+/** Whether a reader sees the middle of an element: it is on the screen, and below nothing else. */
+const inSight = `(selector) => {
+  const element = document.querySelector(selector);
+  const { x, y, width, height } = element.getBoundingClientRect();
+  return element.contains(document.elementFromPoint(x + width / 2, y + height / 2));
+}`;
+
 let stage: BrowserStage;
 beforeAll(async () => {
   stage = await openBrowserStage();
@@ -54,13 +78,26 @@ describe.each([
     expect(window.complaints).toEqual([]);
   });
 
-  it.each(paths)('%s does not scroll sideways', async (path) => {
+  it.each(paths)('%s does not scroll sideways, and breaks no word in a table', async (path) => {
     await using window = await stage.browser.open(options);
     await window.read(stage.url + path);
     const [content, screen] = await window.page.evaluate<number[]>(
       '[document.documentElement.scrollWidth, innerWidth]',
     );
     expect(content).toBeLessThanOrEqual(screen as number);
+    expect(await window.page.evaluate<string[]>(brokenWords)).toEqual([]);
+  });
+
+  it('shows the entry of the page in the navigation, beside its field', async () => {
+    await using window = await stage.browser.open(options);
+    const { page } = window;
+    await window.read(`${stage.url}/docs/events/replay.finished`);
+    const contents = page.getByRole('button', { name: 'Contents' });
+    if (await contents.isVisible()) await contents.click();
+    const isInSight = (selector: string) => page.evaluate<boolean>(`(${inSight})(${JSON.stringify(selector)})`);
+    await until('the entry is in sight', () => isInSight('nav [aria-current]'));
+    expect(await isInSight('#filter')).toBe(true);
+    expect(await page.evaluate('scrollY')).toBe(0);
   });
 });
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 export const scopeDescriptions = {
-  'me:read': 'Read /v1/me',
+  'me:read': 'Read `/v1/me`',
   'consultations:read': 'List and read consultations and responses',
   'consultations:write': 'Create and cancel consultations',
   'batches:read': 'List and read batches and results',
@@ -13,7 +13,7 @@ export const scopeDescriptions = {
   'automations:read': 'List and read automations and runs',
   'automations:write': 'Create, update and delete automations',
   'automations:trigger': 'Trigger automations',
-  'chat.completions': 'Call /v1/chat/completions',
+  'chat.completions': 'Call `/v1/chat/completions`',
   'scim:read': 'Read SCIM users and groups',
   'scim:write': 'Provision SCIM users and groups',
   '*': 'Full access',

@@ -47,6 +47,12 @@ export function jsonBlock(value: unknown): Html {
   return codeBlock(JSON.stringify(value, null, 2));
 }
 
+/** Allows breaks at the seams of a name that is wider than a phone: after its punctuation, before its capitals. */
+export function breakable(name: string): Html[] {
+  const parts = name.split(/(?<=[\p{L}\d}][._:/])(?=[\p{L}{])|(?<=\p{Ll})(?=\p{Lu})/u);
+  return parts.map((part, index) => html`${index > 0 && html`<wbr>`}${part}`);
+}
+
 /** Lets content that is wider than a phone scroll by itself. */
 export function scrolling(content: Html): Html {
   return html`<div class="scrolls">${content}</div>`;

@@ -1,4 +1,4 @@
-import { type Html, html } from './html.ts';
+import { breakable, type Html, html } from './html.ts';
 
 export interface Page {
   /** `/docs/areas` */
@@ -52,19 +52,16 @@ ${page.main}
   return markup;
 }
 
-/** An event type's name is wider than a phone: allow breaks after its dots and underscores. */
-function breakable(title: string): Html[] {
-  return title.split(/(?<=[._])/).map((part, index) => html`${index > 0 && html`<wbr>`}${part}`);
-}
-
 /**
  * On a narrow screen, a button opens this popover without a script. On a wide screen, the style sheet shows it next to
  * the content.
  */
 function navigationOf(groups: readonly NavigationGroup[], current: string): Html {
   return html`<nav id="navigation" popover aria-label="Reference">
+<div class="tools">
 <p class="close"><button type="button" popovertarget="navigation" popovertargetaction="hide">Close</button></p>
 <p class="filter" hidden><label for="filter">Find</label> <input id="filter" type="search" autocomplete="off"></p>
+</div>
 ${groups.map(
   ({ title, links }) => html`<section>
 <h2>${title}</h2>

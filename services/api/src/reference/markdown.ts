@@ -1,5 +1,5 @@
 import { Marked, type Tokens } from 'marked';
-import { codeBlock, escapeHtml, type Html, scrolling, trustedMarkup } from './html.ts';
+import { breakable, codeBlock, escapeHtml, type Html, html, scrolling, trustedMarkup } from './html.ts';
 
 /**
  * Renders our own text. Headings get an anchor made of their words. Tables scroll by themselves, not with the page.
@@ -29,6 +29,7 @@ const marked = new Marked({
       return `<h${depth} id="${anchor}"><a href="#${anchor}">${this.parser.parseInline(tokens)}</a></h${depth}>\n`;
     },
     code: ({ text }) => codeBlock(text).markup,
+    codespan: ({ text }) => html`<code>${breakable(text)}</code>`.markup,
     html: ({ text }) => escapeHtml(text),
     table({ header, rows }) {
       const inline = ({ tokens }: Tokens.TableCell) => this.parser.parseInline(tokens);

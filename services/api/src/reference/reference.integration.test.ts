@@ -1,5 +1,12 @@
 import { globSync, readFileSync } from 'node:fs';
-import { areaCatalogue, areaNames, errorCatalogue, eventTypeNames, scopeNames } from '@enterprise-api/shared/contracts';
+import {
+  areaCatalogue,
+  areaNames,
+  errorCatalogue,
+  eventTypeNames,
+  keyScopeNames,
+  scopeNames,
+} from '@enterprise-api/shared/contracts';
 import { version } from '@enterprise-api/shared/runtime';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { everyRoute } from '../testing/route-list.ts';
@@ -111,9 +118,10 @@ describe('the pages', () => {
     const operations = await textOf('/docs/operations');
     const areas = await textOf('/docs/areas');
     for (const area of areaNames.filter((name) => name !== 'usage')) {
-      const { path } = areaCatalogue[area];
+      const { path, below } = areaCatalogue[area];
       expect(operations).not.toContain(`<code>${path}`);
       expect(areas).toContain(`<code>${path}</code>`);
+      expect(areas.includes(`Path and query below ${path}<`)).toBe(below);
     }
   });
 
@@ -137,6 +145,7 @@ describe('the pages', () => {
     for (const code of Object.keys(errorCatalogue)) expect(errors).toContain(`id="error-${code}"`);
     const areas = await textOf('/docs/areas');
     for (const scope of scopeNames) expect(areas).toContain(`<td><code>${scope}</code></td>`);
+    for (const scope of keyScopeNames) expect(areas).toContain(`<code>${scope}</code>`);
   });
 });
 

@@ -26,16 +26,19 @@ export function tryForm(document: OpenApiDocument, operation: ListedOperation): 
   });
 }
 
-export function areaForm(area: string, { path, methods }: { path: string; methods: readonly string[] }): Html {
+export function areaForm(
+  area: string,
+  { path, below, methods }: { path: string; below: boolean; methods: readonly string[] },
+): Html {
   const id = `area-${area}`;
   const options = methods.map((method) => html`<option>${method}</option>`);
-  const below = html`<input id="${id}-below" data-in="path" data-name="below" data-below ${asWritten} placeholder="/…">`;
+  const input = html`<input id="${id}-below" data-in="path" data-name="below" data-below ${asWritten} placeholder="/…">`;
   return form({
     id,
-    path: `${path}{below}`,
+    path: below ? `${path}{below}` : path,
     asksForKey: true,
     fields: html`${field({ id: `${id}-method`, label: 'Method', input: html`<select id="${id}-method" data-method-choice>${options}</select>` })}
-${field({ id: `${id}-below`, label: `Path and query below ${path}`, input: below })}
+${below && field({ id: `${id}-below`, label: `Path and query below ${path}`, input })}
 ${methods.some((method) => method !== 'GET') && bodyField(id, '')}`,
     button: html`<button type="submit">Send</button>`,
   });

@@ -1,7 +1,7 @@
 import { areaCatalogue, areaNames, type Scope, scopeDescriptions, scopeNames } from '@enterprise-api/shared/contracts';
 import { type Html, html, scrolling } from '../html.ts';
 import type { Page } from '../layout.ts';
-import { renderMarkdown } from '../markdown.ts';
+import { renderInline, renderMarkdown } from '../markdown.ts';
 import { areaForm } from '../try-form.ts';
 
 const introduction = `
@@ -21,7 +21,7 @@ export function areasPage(fillIn: (text: string) => string): Page {
 <h2 id="areas"><a href="#areas">Areas</a></h2>
 ${areaNames.map(areaSection)}
 <h2 id="scopes"><a href="#scopes">Scopes</a></h2>
-<p>If a key lacks the scope that an operation needs, the answer is 403 <code>forbidden_scope</code>.</p>
+<p>If a key lacks the scope that an operation needs, the answer is 403 <code>forbidden_scope</code>. Sessions of the console may also have <code>keys:read</code> and <code>keys:write</code>, which show and change API keys. No key has these two, not even with <code>*</code>.</p>
 ${scrolling(html`<table>
 <thead><tr><th scope="col">Scope</th><th scope="col">Grants</th></tr></thead>
 <tbody>${scopeNames.map(scopeRow)}</tbody>
@@ -44,13 +44,13 @@ ${
 }
 <div><dt>Other methods</dt><dd>405 <code>method_not_allowed</code></dd></div>
 </dl>
-${areaForm(area, { path, methods: Object.keys(scopes).filter((method) => method !== 'HEAD') })}
+${areaForm(area, { path, below, methods: Object.keys(scopes).filter((method) => method !== 'HEAD') })}
 </section>
 `;
 }
 
 function scopeRow(scope: Scope): Html {
-  return html`<tr id="${scopeAnchor(scope)}"><td><code>${scope}</code></td><td>${scopeDescriptions[scope]}</td></tr>
+  return html`<tr id="${scopeAnchor(scope)}"><td><code>${scope}</code></td><td>${renderInline(scopeDescriptions[scope])}</td></tr>
 `;
 }
 

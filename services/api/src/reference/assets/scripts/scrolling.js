@@ -10,6 +10,17 @@ export function enableScrolling(page) {
   }
 }
 
+/** The navigation is longer than a screen: shows the entry of this page, on a phone when its popover opens. */
+export function showCurrentPage(page) {
+  const navigation = page.querySelector('#navigation');
+  const entry = navigation.querySelector('[aria-current]');
+  const show = () => {
+    navigation.scrollTop = entry.offsetTop - 0.75 * navigation.clientHeight;
+  };
+  show();
+  navigation.addEventListener('toggle', show);
+}
+
 function makeReachable(area) {
   if (area.scrollWidth > area.clientWidth || area.scrollHeight > area.clientHeight) area.tabIndex = 0;
   else area.removeAttribute('tabindex');
