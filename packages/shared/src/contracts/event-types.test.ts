@@ -1,6 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import {
   type EventType,
+  type EventTypeDefinition,
+  emittableEventTypeNames,
   eventPatternSchema,
   eventPatterns,
   eventPatternsFor,
@@ -12,6 +14,11 @@ describe('the catalogue of event types', () => {
   it.each(eventTypeNames)('%s has an example that satisfies its schema', (name) => {
     expect(eventTypes[name].data.safeParse(eventTypes[name].example).success).toBe(true);
     expect(eventTypes[name].data.safeParse({}).success).toBe(false);
+  });
+
+  it.each(emittableEventTypeNames)('%s requires the field that names its subject', (name) => {
+    const { subject, data, example }: EventTypeDefinition = eventTypes[name];
+    expect(data.safeParse({ ...example, [String(subject)]: undefined }).success).toBe(false);
   });
 
   it('offers every subscribable type, their families and `*` for subscription', () => {

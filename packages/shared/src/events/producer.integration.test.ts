@@ -48,7 +48,7 @@ describe.each(queueBackends())('the producer of an internal service, queue on $n
     const onNotified = (_outcome: string, events: number) => {
       notified += events;
     };
-    producer = createEventProducer({ ...urls, onError: () => undefined, onNotified });
+    producer = createEventProducer({ ...urls, onNotified });
     resources.defer(() => producer.close());
     waiting = (name) => countJobs(selectQueueBackend(urls), name);
   });
@@ -98,7 +98,7 @@ describe.each(queueBackends())('the producer of an internal service, queue on $n
     const silentUrl = throughProxy(queueUrl, proxy);
     proxy.freeze();
     const urls = redisUrl === undefined ? { databaseUrl: silentUrl } : { databaseUrl, redisUrl: silentUrl };
-    const silent = createEventProducer({ ...urls, onError: () => undefined });
+    const silent = createEventProducer(urls);
     const trx = await own.startTransaction().execute();
     const { notify } = await silent.emit(trx, event());
     await trx.commit().execute();
@@ -215,35 +215,41 @@ describe.each(queueBackends())('the producer of an internal service, queue on $n
     expect(await eventRow(first?.id)).toBeDefined();
   });
 
-  it('needs no rights but those that docs/internal/emit-events.md grants', async () => {
-    await using role = await createProducerRole(db);
-    const restricted = openOwn(role.url(databaseUrl));
+  it('needs no rights but those that docs/internal/emit-events.md grants, also for the first job of each queue', async () => {
+    const fresh = await openTestDatabase();
+    const role = await createProducerRole(fresh.db);
+    const restricted = openOwn(role.url(fresh.url));
     const outcomes: string[] = [];
     const its = createEventProducer({
-      databaseUrl: role.url(databaseUrl),
+      databaseUrl: role.url(fresh.url),
       redisUrl,
       onError: (error) => outcomes.push(error.message),
       onNotified: (outcome) => outcomes.push(outcome),
     });
-    const emit = () => its.transaction(restricted, (_trx, send) => send(event({ id: 'restricted' })));
+    const ours = event({ organization_id: toPublicId('org', await insertOrganization(fresh.db)), id: 'restricted' });
+    const emit = () => its.transaction(restricted, (_trx, send) => send(ours));
     const [first] = await emit();
     expect(await emit()).toEqual([{ ...first, duplicate: true }]);
-    expect(await outboxHas(db, first?.id)).toBe(true);
+    expect(await outboxHas(fresh.db, first?.id)).toBe(true);
+    expect(await its.enqueue(ours)).toMatch(/^evt_/);
     // On a busy machine the queue may answer late; it must not refuse.
     expect([['added'], ['timeout']]).toContainEqual(outcomes);
     await its.close();
     await restricted.destroy();
+    await role[Symbol.asyncDispose]();
+    await fresh.close();
   });
 
   it('adds whole events to the queue, with their request id', async () => {
+    const before = await waiting('writeEvent');
     expect(await producer.enqueue(event(), { requestId: 'req_18' })).toMatch(/^evt_/);
-    await until('a waiting job', async () => (await waiting('writeEvent')) === 1);
+    await until('a waiting job', async () => (await waiting('writeEvent')) === before + 1);
     await expect(producer.enqueue(event({ data: {} }))).rejects.toThrow('batch_id');
   });
 });
 
 it('needs to know where the queue is', () => {
-  expect(() => createEventProducer({ onError: () => undefined })).toThrow(TypeError);
+  expect(() => createEventProducer({})).toThrow(TypeError);
 });
 
 function openOwn(url: string): Kysely<OwnTables> {

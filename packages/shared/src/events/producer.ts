@@ -97,7 +97,7 @@ export interface EventProducerOptions {
   /** `REDIS_URL` of the product, if set: Redis then holds the queue. */
   redisUrl?: string | undefined;
   /** Called for every error of the queue connections, which reconnect by themselves. Events in the ledger are safe. */
-  onError: (error: Error) => void;
+  onError?: ((error: Error) => void) | undefined;
   onNotified?: NotifierOptions['onOutcome'];
 }
 
@@ -108,7 +108,7 @@ export interface EventProducerOptions {
  * @throws TypeError if neither URL is given
  */
 export function createEventProducer(options: EventProducerOptions): EventProducer {
-  const { databaseUrl, redisUrl, onError, onNotified = () => undefined } = options;
+  const { databaseUrl, redisUrl, onError = () => undefined, onNotified = () => undefined } = options;
   if (databaseUrl === undefined && redisUrl === undefined) {
     throw new TypeError('A producer needs databaseUrl, redisUrl or both.');
   }

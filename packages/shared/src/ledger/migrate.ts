@@ -2,6 +2,7 @@ import { runMigrations } from 'bullmq';
 import { sql } from 'kysely';
 import { type MigrationInfo, Migrator } from 'kysely/migration';
 import { Client } from 'pg';
+import { prepareQueues } from '../queue/prepare-queues.ts';
 import { databaseTime } from './clock.ts';
 import { connectionSettings, createDatabase, type Database } from './database.ts';
 import { alone } from './migration-lock.ts';
@@ -19,7 +20,7 @@ const patientSettings = { serverSettings: { statement_timeout: '0' }, silentAfte
 
 /**
  * Brings a database up to this version: the ledger's migrations, BullMQ's tables, and the partitions of this month and
- * the next two. Without Redis, BullMQ's tables hold the queue; with Redis, they stay empty. Several processes may call
+ * the next two. Without Redis, BullMQ's tables hold the queue; with Redis, they hold no jobs. Several processes may call
  * this function at once.
  *
  * Each migration runs in its own transaction, so that no lock outlasts its migration. A ledger of a later version,
@@ -98,4 +99,5 @@ async function migrateQueue(url: string): Promise<void> {
   } finally {
     await client.end();
   }
+  await prepareQueues(url);
 }
