@@ -48,6 +48,8 @@ describe('the tour', () => {
       'api_key',
       'api_url',
       'ca_file',
+      'database_url',
+      'events_secret',
       'internal_secret',
       'internal_url',
       'organization_id',

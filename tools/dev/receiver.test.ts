@@ -5,14 +5,16 @@ import got from 'got';
 import { type Arrival, type DemoReceiver, startDemoReceiver } from './receiver.ts';
 
 const secret = 'whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=';
-const body = JSON.stringify({
+const event = {
   id: 'evt_1',
   type: 'batch.failed',
   timestamp: '2026-11-21T07:00:00.000Z',
   organization_id: 'org_1',
   data: { batch_id: 'bat_é' },
-});
-const signature = createHmac('sha256', secret).update(body).digest('hex');
+};
+const body = JSON.stringify(event);
+const sign = (text: string) => createHmac('sha256', secret).update(text).digest('hex');
+const signature = sign(body);
 
 let receiver: DemoReceiver;
 let certificateAuthority: string;
@@ -52,7 +54,13 @@ describe('the demo receiver', () => {
     expect(arrivals.at(-1)).toMatchObject({ eventId: 'evt_1', verified: true, workId: 'bat_é', attempt: 1 });
   });
 
-  it('refuses one that is not, and shows it', async () => {
+  it('accepts a test of any type', async () => {
+    receiver.setSecret(secret);
+    const test = JSON.stringify({ ...event, test: true });
+    expect(await deliver({ 'x-service-signature': sign(test) }, test)).toBe(204);
+  });
+
+  it('refuses a delivery that is not signed with the secret, and shows it', async () => {
     receiver.setSecret(secret);
     expect(await deliver({ 'x-service-signature': signature }, `${body} `)).toBe(401);
     expect(await deliver({})).toBe(401);

@@ -93,7 +93,7 @@ function workIdOf(body: Buffer): string | undefined {
 
 async function isVerified({ headers }: IncomingMessage, rawBody: Buffer, secret: string): Promise<boolean> {
   try {
-    await verifyWebhook({ headers, rawBody, secret });
+    await verifyWebhook({ headers, rawBody, secret, allowTests: true });
     return true;
   } catch (error) {
     if (error instanceof WebhookVerificationError) return false;

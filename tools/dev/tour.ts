@@ -85,7 +85,7 @@ async function tour(options: TourOptions, life: AbortController, resources: Asyn
   const verdict = await showDeliveries({ api, webhookId: facts.webhook_id, arrivals, terminal, signal });
   report(verdict, state, running.database, terminal);
   if (options.demo) return verdict.problems.length === 0 ? 0 : 1;
-  return await serve(closingWords(facts, { folder: dataFolder, eventsSecret: running.eventsSecret }), terminal, signal);
+  return await serve(closingWords(facts, dataFolder), terminal, signal);
 }
 
 /** The API serves these at /docs/downloads. */
@@ -124,6 +124,8 @@ function factsOf(data: DemoData, running: Running): DemoFacts {
     api_url: running.apiUrl,
     internal_url: running.internalUrl,
     internal_secret: running.internalSecret,
+    events_secret: running.eventsSecret,
+    database_url: running.databaseUrl,
     worker_url: running.workerUrl,
     receiver_url: running.receiver.url,
     ca_file: running.caFile,

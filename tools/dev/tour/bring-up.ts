@@ -32,6 +32,7 @@ export interface Running {
   internalSecret: string;
   /** Of producers that emit by HTTP. */
   eventsSecret: string;
+  databaseUrl: string;
   workerUrl: string;
   receiver: DemoReceiver;
   caFile: string;
@@ -66,6 +67,7 @@ export async function bringUp(options: BringUpOptions, resources: AsyncDisposabl
     internalUrl: localUrl(listeners.internal),
     internalSecret: firstOf(given.INTERNAL_API_SECRET) ?? secrets.internalSecret,
     eventsSecret: firstOf(given.INTERNAL_EVENTS_SECRET) ?? secrets.eventsSecret,
+    databaseUrl,
     workerUrl: localUrl(listeners.worker),
     receiver,
     caFile: certificate.caFile,

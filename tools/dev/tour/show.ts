@@ -31,7 +31,7 @@ const rows = 10;
  */
 export async function showDeliveries(options: ShowOptions): Promise<Verdict> {
   const { api, terminal, signal, arrivals } = options;
-  terminal.title('Work that ends in each type of event, delivered and verified');
+  terminal.title('Work that ends in events, delivered and verified');
   const earlier = new Set((await readHistory(api.call, options.webhookId, rows)).map((row) => row.id));
   const asked: TourWork[] = [];
   const missing: TourWork[] = [];

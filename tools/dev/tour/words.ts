@@ -10,6 +10,8 @@ export interface DemoFacts {
   api_url: string;
   internal_url: string;
   internal_secret: string;
+  events_secret: string;
+  database_url: string;
   worker_url: string;
   receiver_url: string;
   ca_file: string;
@@ -37,18 +39,14 @@ export function arrivalLine(arrival: Arrival): string {
   return `${arrival.eventType.padEnd(22)}  ${verdict}  ${details}  ${arrival.eventId}`;
 }
 
-/** What the closing words name and demo.json does not. */
-interface RunDetails {
-  /** Where data and logs are kept. */
-  folder: string;
-  /** INTERNAL_EVENTS_SECRET. */
-  eventsSecret: string;
-}
-
-/** The addresses of the run, and curl commands to paste into another terminal. */
-export function closingWords(facts: DemoFacts, { folder, eventsSecret }: RunDetails): string[] {
+/**
+ * The addresses of the run, and curl commands to paste into another terminal.
+ *
+ * @param folder where data and logs are kept
+ */
+export function closingWords(facts: DemoFacts, folder: string): string[] {
   const key = `-H 'Authorization: Bearer ${facts.api_key}'`;
-  const secret = `-H 'Authorization: Bearer ${eventsSecret}'`;
+  const secret = `-H 'Authorization: Bearer ${facts.events_secret}'`;
   const json = `-H 'Content-Type: application/json'`;
   const event = JSON.stringify({
     organization_id: facts.organization_id,
@@ -71,10 +69,10 @@ export function closingWords(facts: DemoFacts, { folder, eventsSecret }: RunDeta
     `  curl -s ${key} ${facts.api_url}/v1/webhooks`,
     `  curl -s ${key} '${facts.api_url}/v1/webhooks/deliveries?limit=5'`,
     'The same on the command line, which also forwards events to a program of yours (packages/cli/README.md):',
-    `  export ENTERPRISE_API_URL=${facts.api_url} ENTERPRISE_API_KEY=${facts.api_key}`,
-    '  node_modules/.bin/enterprise-api deliveries list',
-    '  node_modules/.bin/enterprise-api console   # a link to the console, which works once',
-    '  node_modules/.bin/enterprise-api listen --forward-to http://localhost:4000/hooks',
+    `  export PATH=$PWD/node_modules/.bin:$PATH ENTERPRISE_API_URL=${facts.api_url} ENTERPRISE_API_KEY=${facts.api_key}`,
+    '  enterprise-api deliveries list',
+    '  enterprise-api console   # a link to the console, which works once',
+    '  enterprise-api listen --forward-to http://localhost:4000/hooks',
     'Emit an event as an internal service does by HTTP:',
     `  curl -s ${secret} ${json} -d '${event}' ${facts.internal_url}/internal/v1/events`,
   ];

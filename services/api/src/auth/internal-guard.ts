@@ -47,7 +47,7 @@ export function createInternalSecrets(accepted: Readonly<Record<InternalRole, re
       return { digest, holder: { role, secretId: secretIdOf(digest) } };
     }),
   );
-  const message = 'The internal API secret is missing or wrong.';
+  const message = 'The secret is missing or wrong.';
   return {
     /** @param authorization all values of the header that presents the secret */
     holderOf: (authorization: readonly string[] | undefined): InternalAccess | Problem => {

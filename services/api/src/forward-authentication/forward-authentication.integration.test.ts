@@ -46,7 +46,7 @@ describe('the secret', () => {
     ['in the header of the client', { Authorization: `Bearer ${ingressSecret}` }],
   ])('is needed: %s', async (_how, headers) => {
     const answer = await send('GET', path, { ...question, ...headers });
-    expect([answer.status, answer.body.error.message]).toEqual([401, 'The internal API secret is missing or wrong.']);
+    expect([answer.status, answer.body.error.message]).toEqual([401, 'The secret is missing or wrong.']);
   });
 
   it('of the ingress may do nothing else', async () => {
