@@ -26,7 +26,7 @@ const recordedWithinMs = 10_000;
 const rows = 10;
 
 /**
- * Asks the example service, through the public API, for work that ends in each type of event; polls it; shows the
+ * Asks the example service, through the public API, for work that ends in events of five types; polls it; shows the
  * deliveries as they arrive, and the history afterwards.
  */
 export async function showDeliveries(options: ShowOptions): Promise<Verdict> {

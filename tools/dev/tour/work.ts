@@ -15,7 +15,7 @@ export interface TourWork {
 const question = 'Is it plausible?';
 const items = (...fails: boolean[]) => ({ items: fails.map((fail) => ({ question, fail })) });
 
-/** Requests whose work ends in each event type that webhooks can subscribe to. */
+/** Requests whose work ends in each event type of the example service. */
 const requests: readonly { type: EventType; path: string; body: object }[] = [
   { type: 'consultation.completed', path: '/v1/consultations', body: { question } },
   { type: 'consultation.failed', path: '/v1/consultations', body: { question, fail: true } },

@@ -350,7 +350,7 @@ export interface components {
         CreateErasure: {
             /** @description Id of the organization. */
             organization_id: string;
-            /** @description Erases the events that name this subject in `consultation_id` or `batch_id`, exactly. */
+            /** @description Erases the events with this subject, such as a `consultation_id` or a `batch_id`, exactly. */
             subject?: string;
             /** @description Erases these events. Ids of other events are ignored. */
             event_ids?: string[];
@@ -640,7 +640,7 @@ export interface components {
             event_id: string;
             /** @description The type of the event. */
             event_type: components["schemas"]["EventTypeName"];
-            /** @description The subject of the event: its `consultation_id` or its `batch_id`. Null in tests. */
+            /** @description The subject of the event, such as its `consultation_id` or its `batch_id`. Null in tests. */
             subject: string | null;
             /** @description The state of the delivery. */
             status: components["schemas"]["DeliveryStatus"];
@@ -929,7 +929,7 @@ export interface components {
             object: "event";
             /** @description The type of the event. */
             type: components["schemas"]["SubscribableEventType"];
-            /** @description The subject of the event: its `consultation_id` or its `batch_id`. Null in tests. */
+            /** @description The subject of the event, such as its `consultation_id` or its `batch_id`. Null in tests. */
             subject: string | null;
             /**
              * Format: date-time
@@ -986,7 +986,7 @@ export interface components {
             object: "event";
             /** @description The type of the event. */
             type: components["schemas"]["SubscribableEventType"];
-            /** @description The subject of the event: its `consultation_id` or its `batch_id`. Null in tests. */
+            /** @description The subject of the event, such as its `consultation_id` or its `batch_id`. Null in tests. */
             subject: string | null;
             /**
              * Format: date-time

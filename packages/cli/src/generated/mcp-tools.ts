@@ -714,7 +714,7 @@ export const tools: readonly Tool[] = [
      }
     },
     "subject": {
-     "description": "Only with this subject: the `consultation_id` or the `batch_id` of the event, exactly.",
+     "description": "Only with this subject, such as a `consultation_id` or a `batch_id`, exactly.",
      "type": "string",
      "minLength": 1,
      "maxLength": 200
@@ -940,7 +940,7 @@ export const tools: readonly Tool[] = [
      }
     },
     "subject": {
-     "description": "Only with this subject: the `consultation_id` or the `batch_id` of the event, exactly.",
+     "description": "Only with this subject, such as a `consultation_id` or a `batch_id`, exactly.",
      "type": "string",
      "minLength": 1,
      "maxLength": 200

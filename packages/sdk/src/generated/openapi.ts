@@ -609,7 +609,7 @@ export interface components {
             event_id: string;
             /** @description The type of the event. */
             event_type: components["schemas"]["EventTypeName"];
-            /** @description The subject of the event: its `consultation_id` or its `batch_id`. Null in tests. */
+            /** @description The subject of the event, such as its `consultation_id` or its `batch_id`. Null in tests. */
             subject: string | null;
             /** @description The state of the delivery. */
             status: components["schemas"]["DeliveryStatus"];
@@ -660,7 +660,7 @@ export interface components {
             event_id: string;
             /** @description The type of the event. */
             event_type: components["schemas"]["EventTypeName"];
-            /** @description The subject of the event: its `consultation_id` or its `batch_id`. Null in tests. */
+            /** @description The subject of the event, such as its `consultation_id` or its `batch_id`. Null in tests. */
             subject: string | null;
             /** @description The state of the delivery. */
             status: components["schemas"]["DeliveryStatus"];
@@ -883,7 +883,7 @@ export interface components {
             object: "event";
             /** @description The type of the event. */
             type: components["schemas"]["SubscribableEventType"];
-            /** @description The subject of the event: its `consultation_id` or its `batch_id`. Null in tests. */
+            /** @description The subject of the event, such as its `consultation_id` or its `batch_id`. Null in tests. */
             subject: string | null;
             /**
              * Format: date-time
@@ -2115,7 +2115,7 @@ export interface operations {
                 /** @description The newest first (`desc`), or the oldest first (`asc`). With `asc` every page has a `next_cursor`, also the last and an empty one. */
                 order?: "asc" | "desc";
                 type?: components["schemas"]["SubscribableEventType"][];
-                /** @description Only with this subject: the `consultation_id` or the `batch_id` of the event, exactly. */
+                /** @description Only with this subject, such as a `consultation_id` or a `batch_id`, exactly. */
                 subject?: string;
                 /** @description Only objects created at this time or later. */
                 since?: string;
@@ -2205,7 +2205,7 @@ export interface operations {
                  */
                 event_id?: string;
                 event_type?: components["schemas"]["EventTypeName"][];
-                /** @description Only with this subject: the `consultation_id` or the `batch_id` of the event, exactly. */
+                /** @description Only with this subject, such as a `consultation_id` or a `batch_id`, exactly. */
                 subject?: string;
                 status?: components["schemas"]["DeliveryStatus"][];
                 /** @description Only if the last answer had this status (`503`, `5xx`). A search, because no index finds it. */

@@ -18,7 +18,7 @@ export const createErasureSchema = z
       .string(subjectRule)
       .refine((text) => isStorableText(text) && text !== '' && isShortText(text), subjectRule)
       .optional()
-      .describe('Erases the events that name this subject in `consultation_id` or `batch_id`, exactly.'),
+      .describe('Erases the events with this subject, such as a `consultation_id` or a `batch_id`, exactly.'),
     event_ids: z
       .array(publicIdSchema('evt'))
       .min(1)

@@ -13,12 +13,12 @@ const identifier = z
 export const subjectFilterSchema = identifier
   .refine(isStorableText, 'must not contain NUL or lone surrogates')
   .optional()
-  .describe('Only with this subject: the `consultation_id` or the `batch_id` of the event, exactly.');
+  .describe('Only with this subject, such as a `consultation_id` or a `batch_id`, exactly.');
 
 export const subjectSchema = z
   .string()
   .nullable()
-  .describe('The subject of the event: its `consultation_id` or its `batch_id`. Null in tests.');
+  .describe('The subject of the event, such as its `consultation_id` or its `batch_id`. Null in tests.');
 
 const consultationData = z.looseObject({ consultation_id: identifier.describe('Id of the consultation.') });
 const batchData = z.looseObject({ batch_id: identifier.describe('Id of the batch.') });

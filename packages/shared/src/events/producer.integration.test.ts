@@ -264,7 +264,7 @@ async function createProducerRole(db: Database): Promise<AsyncDisposable & { url
   const name = `producer_${randomBytes(5).toString('hex')}`;
   const page = readFileSync(new URL('../../../../docs/internal/emit-events.md', import.meta.url), 'utf8');
   const blocks = [...page.matchAll(/```sql\n(grant .*?)```/gs)];
-  const grants = blocks.map(([, text = '']) => text.replaceAll('to consultations', `to ${name}`));
+  const grants = blocks.map(([, text = '']) => text.replaceAll('to orders', `to ${name}`));
   if (grants.length !== 2) throw new Error('docs/internal/emit-events.md grants its rights in two blocks.');
   await sql.raw(`create role ${name} login password '${name}'; ${grants.join('\n')}`).execute(db);
   return {
