@@ -173,6 +173,55 @@ it('a paused webhook says until when and why, and goes on when a person resumes 
   });
 });
 
+it('headers for a gateway arrive with deliveries, and their values are never shown again', async () => {
+  const { customer, receiver, origin } = stage;
+  await using window = await stage.enter('/webhooks/new', {}, phone);
+  const { page, complaints } = window;
+  await page.getByLabel('URL').fill(receiver.url('/gateway'));
+  await press(page, page.getByRole('button', { name: 'Add header' }));
+  await page.keyboard.type('X-Tenant');
+  await page.keyboard.press('Tab');
+  await page.keyboard.type('canary-1');
+  await expectGood(page);
+  await page.keyboard.press('Enter');
+  await press(page, page.getByRole('button', { name: 'Send test' }));
+  const sent = await until('the test', () => receiver.requests.find(({ path }) => path === '/gateway'));
+  expect(sent?.headers['x-tenant']).toBe('canary-1');
+  const read = async () => JSON.parse((await customer.call('GET', '/v1/webhooks')).text).data[0];
+  const { id } = await read();
+  await show(page, `${origin}/console/${customer.organizationId}/webhooks/${id}`);
+  const save = async (change: () => Promise<void>) => {
+    await press(page, page.getByRole('button', { name: 'Edit' }));
+    await page.getByText('X-Tenant').first().waitFor();
+    await change();
+    await expectGood(page);
+    const everything = `[document.body.innerText, ...[...document.querySelectorAll('input')].map(({ value }) => value)]`;
+    expect(String(await page.evaluate(everything))).not.toContain('canary-1');
+    await press(page, page.getByRole('button', { name: 'Save' }));
+    await page.getByRole('button', { name: 'Edit' }).waitFor();
+    return (await read()).header_names;
+  };
+  expect(await save(() => page.getByLabel('Description').fill('Kept'))).toEqual(['X-Tenant']);
+  const replace = () => press(page, page.getByRole('button', { name: 'Replace headers' }));
+  const replaced = save(async () => {
+    await replace();
+    expect(await page.getByLabel('Name of header 1').inputValue()).toBe('X-Tenant');
+    await page.getByLabel('Value of header 1').fill('another');
+    await press(page, page.getByRole('button', { name: 'Add header' }));
+    await page.keyboard.type('__proto__');
+    await page.getByLabel('Value of header 2').fill('third');
+  });
+  expect(await replaced).toEqual(['X-Tenant', '__proto__']);
+  const removed = save(async () => {
+    await replace();
+    await press(page, page.getByRole('button', { name: 'Remove header 1' }));
+    await press(page, page.getByRole('button', { name: 'Remove header 1' }));
+    await page.getByLabel('a test every hour').check();
+  });
+  expect(await removed).toEqual([]);
+  expect(complaints).toEqual([]);
+});
+
 it('a key is created, shown once, and replaced in one dialog', async () => {
   await using window = await stage.enter('/keys');
   const { page } = window;

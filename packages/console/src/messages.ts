@@ -213,6 +213,13 @@ export const m = {
     },
     headers: 'Headers for a gateway',
     noHeaders: 'none',
+    headersHint: 'Every delivery carries them. Their values are never shown again.',
+    headersAll: 'These fields replace all headers. Without a field, the webhook keeps none.',
+    headerName: (number: number) => `Name of header ${number}`,
+    headerValue: (number: number) => `Value of header ${number}`,
+    addHeader: 'Add header',
+    replaceHeaders: 'Replace headers',
+    removeHeader: (number: number) => `Remove header ${number}`,
   },
   replay: {
     title: 'Send again',

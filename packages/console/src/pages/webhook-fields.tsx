@@ -1,11 +1,15 @@
+import { useState } from 'preact/hooks';
 import type { EventTypeEntry, Webhook } from '../api/types.ts';
 import { m } from '../messages.ts';
 import { Choices, Field, textOf, textsOf } from '../ui/form.tsx';
+import { HeaderFields, type HeaderRow, readHeaders } from './header-fields.tsx';
 
 const wildcards = ['consultation.*', 'batch.*', '*'];
 
 /** The fields of a webhook. */
 export function WebhookFields({ types, webhook }: { types: readonly EventTypeEntry[]; webhook?: Webhook }) {
+  const [headers, setHeaders] = useState<HeaderRow[]>();
+  const headerNames = webhook?.header_names ?? [];
   const names = types.map(({ type }) => type).filter((type) => type !== 'webhook.test');
   return (
     <>
@@ -51,7 +55,8 @@ export function WebhookFields({ types, webhook }: { types: readonly EventTypeEnt
         hint={m.webhooks.limitHint}
         defaultValue={webhook?.max_in_flight ?? ''}
       />
-      {!webhook?.header_names.length && (
+      <HeaderFields names={headerNames} rows={headers} setRows={setHeaders} />
+      {(headers ?? headerNames).length === 0 && (
         <Choices
           legend={m.webhooks.recovers}
           name="auto_recover"
@@ -71,4 +76,5 @@ export const readWebhook = (fields: FormData) => ({
   rate_limit_per_second: Number(textOf(fields, 'rate')) || null,
   max_in_flight: Number(textOf(fields, 'in_flight')) || null,
   auto_recover: fields.has('auto_recover'),
+  headers: readHeaders(fields),
 });
