@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { m } from '../messages.ts';
 import { Field, textsOf } from '../ui/form.tsx';
 import { Text } from '../ui/text.tsx';
@@ -21,7 +21,8 @@ interface HeaderFieldsProps {
 /** Names and values of headers. No answer shows the values, so a change needs all of them. */
 export function HeaderFields({ names, rows, setRows }: HeaderFieldsProps) {
   const box = useRef<HTMLFieldSetElement>(null);
-  useEffect(() => {
+  // The focus moves before the next key arrives.
+  useLayoutEffect(() => {
     const inputs = box.current?.querySelectorAll<HTMLElement>('[name="header_name"]') ?? [];
     if (rows) ([...inputs].at(-1) ?? box.current?.querySelector('button'))?.focus();
   }, [rows]);
