@@ -50,6 +50,7 @@ const markup = [
   'data:text/html,<script>hacked=1</script>',
   'vbscript:hacked=1',
   '//foreign.example/x',
+  '../../me?',
   'https://foreign.example@127.0.0.1/',
   '{{constructor.constructor("hacked=1")()}}',
   // biome-ignore lint/suspicious/noTemplateCurlyInString: it must stay as it is.
@@ -143,11 +144,23 @@ it(`shows ${strings.length} hostile strings in every field as text`, async () =>
     });
   await at('/keys');
   await expectHarmless(page, ['<script>hacked=1</script>']);
-  // Also what an address says that a stranger wrote.
-  for (const text of strings) {
-    for (const name of ['status', 'cursor', 'range', 'type', 'month', 'replay', 'since', 'id', 'last_error']) {
-      if (text.length % 7 !== name.length % 7) continue;
-      await at(`/deliveries?${name}=${encodeURIComponent(text)}`);
+  // Also what an address says that a stranger wrote, in every parameter of every page.
+  const names = ['webhook_id', 'event_id', 'event_type', 'type', 'status', 'subject', 'since', 'until', 'cursor', 'id'];
+  names.push('last_status_code', 'last_error', 'error', 'status_code', 'rate_per_second', 'range', 'month', 'by');
+  const pages = ['/events', '/signatures', '/event-types', '/usage', '', `/webhooks/${id}/replay`];
+  for (const [nth, text] of strings.entries()) {
+    const query = names.map((name) => `${name}=${encodeURIComponent(text)}`).join('&');
+    await at(`/deliveries?${query}`);
+    await expectHarmless(page, []);
+    for (const label of ['Last status', 'Delivery ids', 'About'])
+      expect(await page.getByLabel(label).inputValue()).toBe(text);
+    const others = pages.map((path) => `${path}?${query}`);
+    others.push(`${others.at(-1)}&replay=${encodeURIComponent(text)}`);
+    // Every page gets the path and the names that every object has; the other strings take turns.
+    const isForAll = text in {} || text.startsWith('..');
+    for (const [index, address] of others.entries()) {
+      if (!isForAll && index !== nth % others.length) continue;
+      await at(address);
       await expectHarmless(page, []);
     }
     // A search takes each of them literally: it finds the event that contains it.
@@ -156,7 +169,8 @@ it(`shows ${strings.length} hostile strings in every field as text`, async () =>
     expect(await page.getByLabel('Text in the data').inputValue()).toBe(text);
   }
   expect(requested.filter((address) => new URL(address).origin !== origin)).toEqual([]);
-  expect(complaints.filter((text) => !text.includes('status of 400'))).toEqual([]);
+  expect(requested.filter((address) => new URL(address).pathname.endsWith('/v1/me'))).toEqual([]);
+  expect(complaints.filter((text) => !/status of 40[04]/.test(text))).toEqual([]);
 });
 
 it('shows addresses and headers of answers as text, whatever the database holds', async () => {

@@ -23,7 +23,7 @@ const ranges = {
 } as const;
 
 type Range = keyof typeof ranges;
-const isRange = (name: string | null): name is Range => name !== null && name in ranges;
+const isRange = (name: string | null): name is Range => name !== null && Object.hasOwn(ranges, name);
 
 /** Attempts by outcome, and how long they took, with a line where a webhook was changed. */
 export function Plots({ webhookId }: { webhookId?: string }) {

@@ -18,12 +18,13 @@ const names = ['since', 'until', 'status', 'event_type', 'error', 'status_code',
 export function ReplayPage({ id }: { id: string }) {
   const { query } = usePlace();
   const readOnly = useReadOnly('webhooks:write');
-  const running = query.get('replay');
+  // Nothing else from the address may become part of a request's path or of a command.
+  const running = /^rpl_\w+$/.exec(query.get('replay') ?? '')?.[0];
   return (
     <Page title={m.replay.title} above={{ href: to(`/webhooks/${id}`), name: m.webhooks.webhook }}>
       {readOnly && <p class="notice">{readOnly}</p>}
-      {running !== null && <Progress key={running} id={running} readOnly={readOnly !== undefined} />}
-      {running === null && !readOnly && <Choose webhookId={id} />}
+      {running !== undefined && <Progress key={running} id={running} readOnly={readOnly !== undefined} />}
+      {running === undefined && !readOnly && <Choose webhookId={id} />}
     </Page>
   );
 }
