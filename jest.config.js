@@ -43,7 +43,7 @@ const pooler = ['/tests/e2e/(pooler|replica)\\.test\\.ts$'];
 const onlyInTestAll = {
   campaign: { testMatch: ['<rootDir>/tests/{faults,drills,security,upgrade}/**/*.test.ts'] },
   browser: { setup: 'browser', testMatch: ['<rootDir>/tests/browser/**/*.test.ts'] },
-  languages: { testMatch: ['<rootDir>/tests/{calling,generated-clients,receivers}/**/*.test.ts'] },
+  languages: { testMatch: ['<rootDir>/tests/{calling,receivers}/**/*.test.ts'] },
   ingress: {
     setup: 'ingress',
     testMatch: ['<rootDir>/tests/ingress/**/*.test.ts'],

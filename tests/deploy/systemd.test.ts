@@ -1,4 +1,6 @@
-import { readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { durationSchema } from '@enterprise-api/shared/runtime';
 import {
@@ -12,9 +14,10 @@ import {
   testKeyRing,
   waitUntilReady,
 } from '@enterprise-api/testkit';
+import { describeWith } from '@enterprise-api/testkit/toolchains';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { parseConfig as parseWorkerConfig, stopWithinMs } from '../../services/webhook-worker/src/config.ts';
-import { environmentOf, readUnit, type UnitName } from './systemd-unit.ts';
+import { environmentOf, readUnit, type UnitName, unitNames } from './systemd-unit.ts';
 
 const services = ['enterprise-api@', 'enterprise-api-worker@'] as const;
 let database: TestDatabase;
@@ -105,4 +108,21 @@ it('the worker alone is kept from private networks and from the metadata address
   for (const range of ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7', 'link-local'])
     expect(denied('enterprise-api-worker@')).toContain(range);
   expect(denied('enterprise-api@')).toBe('');
+});
+
+describeWith(['systemd'], (verifier) => {
+  it('systemd reads the units without a complaint', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'units-'));
+    try {
+      const paths = unitNames.map((name) => join(folder, `${name}.service`));
+      for (const [index, name] of unitNames.entries())
+        writeFileSync(paths[index] ?? '', readUnit(name, projectFolder).text);
+      const { status, stderr } = spawnSync(verifier, ['verify', '--man=no', ...paths], { encoding: 'utf8' });
+      // Units of the machine itself may be wrong: what counts is what is said of ours.
+      expect(stderr.split('\n').filter((line) => line.includes('enterprise-api'))).toEqual([]);
+      expect(status).toBe(0);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
 });

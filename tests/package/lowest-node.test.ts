@@ -20,21 +20,29 @@ const loadAll = `
 /** npm has the programs of Node.js, as packages without scripts. */
 const nodePackage = `node-${process.platform === 'darwin' && process.arch === 'arm64' ? 'bin-' : ''}${process.platform}-${process.arch}`;
 
-describeWith(['downloads'], () => {
-  describe.each([
-    // Both have loaded everything and tried to connect.
-    ['sdk', ['--input-type=module', '--eval', call], 'connect ECONNREFUSED 127.0.0.1:1'],
-    ['cli', ['node_modules/@enterprise-api/cli/bin/enterprise-api.js', 'me'], 'connect ECONNREFUSED 127.0.0.1:1'],
-    ['shared', ['--input-type=module', '--eval', loadAll], 'loaded'],
-  ])('the package %s', (name, args, expected) => {
-    const consumer = createEmptyFolder();
-    beforeAll(async () => consumer.install(await consumer.pack(name)), 240_000);
-    afterAll(() => consumer.remove());
+describe.each([
+  // Both have loaded everything and tried to connect.
+  ['sdk', ['--input-type=module', '--eval', call], 'connect ECONNREFUSED 127.0.0.1:1'],
+  ['cli', ['node_modules/@enterprise-api/cli/bin/enterprise-api.js', 'me'], 'connect ECONNREFUSED 127.0.0.1:1'],
+  ['shared', ['--input-type=module', '--eval', loadAll], 'loaded'],
+])('the package %s', (name, args, expected) => {
+  const consumer = createEmptyFolder();
+  beforeAll(async () => consumer.install(await consumer.pack(name)), 240_000);
+  afterAll(() => consumer.remove());
 
-    it('runs on the lowest Node.js that it declares', async () => {
-      const manifest = readFileSync(join(consumer.path, `node_modules/@enterprise-api/${name}/package.json`), 'utf8');
-      const [, major, minor = '0'] = /^>=(\d+)(?:\.(\d+))?$/.exec(JSON.parse(manifest).engines.node) ?? [];
-      await consumer.install(`${nodePackage}@${major}.${minor}.0`);
+  const lowestVersion = () => {
+    const manifest = readFileSync(join(consumer.path, `node_modules/@enterprise-api/${name}/package.json`), 'utf8');
+    const [, major, minor = '0'] = /^>=(\d+)(?:\.(\d+))?$/.exec(JSON.parse(manifest).engines.node) ?? [];
+    return `${major}.${minor}.0`;
+  };
+
+  it('declares the lowest Node.js that it runs on', () => {
+    expect(lowestVersion()).toMatch(/^\d+\.\d+\.0$/);
+  });
+
+  describeWith(['downloads'], () => {
+    it('runs on that Node.js', async () => {
+      await consumer.install(`${nodePackage}@${lowestVersion()}`);
       const env = { ENTERPRISE_API_URL: 'http://127.0.0.1:1', ENTERPRISE_API_KEY: 'nwk_test', HOME: consumer.path };
       const options = { cwd: consumer.path, env, encoding: 'utf8' } as const;
       const node = join(consumer.path, 'node_modules', nodePackage, 'bin/node');

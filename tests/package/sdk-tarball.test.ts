@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,8 +14,10 @@ import {
   type Upstream,
   until,
 } from '@enterprise-api/testkit';
+import { describeWith } from '@enterprise-api/testkit/toolchains';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import got from 'got';
+import { Webhook } from 'standardwebhooks';
 import { createEmptyFolder } from './empty-folder.ts';
 import { readmeExamples } from './readme-examples.ts';
 
@@ -151,5 +154,30 @@ describe('the package @enterprise-api/sdk, installed in an empty folder', () => 
     const imported = sources.flatMap((source) => [...source.matchAll(/(?:from|import)\s*\(?\s*['"]([^'"]+)['"]/g)]);
     expect(imported.map(([, name = '']) => name).filter((name) => !name.startsWith('./'))).toEqual([]);
     for (const source of sources) expect(source).not.toMatch(/\b(?:Buffer|process|global|require|setImmediate)\b/);
+  });
+
+  describeWith(['node20'], (oldNode) => {
+    it('runs on Node.js 20, with both signatures', () => {
+      const body = '{"id":"evt_1","type":"batch.failed","timestamp":"","organization_id":"","data":{}}';
+      const now = new Date();
+      const hex = { 'x-service-signature': createHmac('sha256', testWebhookSecret).update(body).digest('hex') };
+      const standard = {
+        'webhook-id': 'evt_1',
+        'webhook-timestamp': String(Math.floor(now.getTime() / 1_000)),
+        'webhook-signature': new Webhook(testWebhookSecret).sign('evt_1', now, body),
+      };
+      const program = `
+      import { verifyWebhook } from '@enterprise-api/sdk/webhooks';
+      const [secret, rawBody, ...all] = process.argv.slice(1);
+      for (const headers of all.map((text) => JSON.parse(text))) {
+        const verdict = verifyWebhook({ headers, rawBody, secret });
+        console.log(await verdict.then((event) => event.id, (error) => error.reason));
+      }
+    `;
+      const inputs = [testWebhookSecret, body, ...[hex, standard, {}].map((headers) => JSON.stringify(headers))];
+      const options = { cwd: consumer.path, encoding: 'utf8', timeout: 60_000 } as const;
+      const said = execFileSync(oldNode, ['--input-type=module', '--eval', program, ...inputs], options);
+      expect(said.trim().split('\n')).toEqual(['evt_1', 'evt_1', 'missing_signature']);
+    });
   });
 });

@@ -6,18 +6,8 @@ interface Results {
   numRuntimeErrorTestSuites: number;
 }
 
-interface Suite {
-  testFilePath: string;
-  testResults: { status: string; title: string }[];
-}
-
-/** Names the tests that were left out, and writes the totals as the last line of the run. */
+/** Writes the totals as the last line of the run. */
 export default class TotalsReporter {
-  onTestResult(_test: unknown, { testFilePath, testResults }: Suite): void {
-    const file = testFilePath.replace(`${process.cwd()}/`, '');
-    for (const { status, title } of testResults) if (status === 'pending') process.stdout.write(`${file}: ${title}\n`);
-  }
-
   onRunComplete(_contexts: unknown, results: Results): void {
     const failed = results.numFailedTests + results.numRuntimeErrorTestSuites;
     process.once('exit', () => process.stdout.write(`${results.numPassedTests} passed, ${failed} failed\n`));

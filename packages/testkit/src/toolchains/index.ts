@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import { delimiter, isAbsolute, join } from 'node:path';
-import { it } from '@jest/globals';
+import { delimiter, isAbsolute, join, relative } from 'node:path';
+import { describe, expect } from '@jest/globals';
 import { findProgram } from '../processes/find-program.ts';
 
 /** What some tests use beyond the product: programs of other languages and systemd's. */
@@ -28,7 +28,7 @@ const toolchains = {
   npm: { name: 'npm', find: () => working('npm', ['--version']) },
   systemd: { name: 'systemd', find: () => working('systemd-analyze', ['--version']) },
   downloads: {
-    name: 'permission to download packages (TEST_DOWNLOADS=1)',
+    name: 'downloads (TEST_DOWNLOADS=1)',
     find: () => (process.env.TEST_DOWNLOADS === '1' ? 'permitted' : undefined),
   },
 } as const;
@@ -36,8 +36,8 @@ const toolchains = {
 type ToolchainName = keyof typeof toolchains;
 
 /**
- * Defines tests where this machine has these toolchains; else one skipped test that says which is missing. That is no
- * failure: the product needs none of them.
+ * Defines tests where this machine has these toolchains. Otherwise a line of the run names them, and no test counts. That
+ * is no failure: the product needs none of them. The file needs a test that runs everywhere.
  *
  * @param define gets the paths of their programs, in the same order
  */
@@ -46,10 +46,15 @@ export function describeWith<const Names extends readonly ToolchainName[]>(
   define: (...programs: { [Index in keyof Names]: string }) => void,
 ): void {
   const programs = names.map((name) => toolchains[name].find());
-  const missing = names.find((_name, index) => programs[index] === undefined);
-  if (missing === undefined) define(...(programs as { [Index in keyof Names]: string }));
-  // oxlint-disable-next-line jest/no-disabled-tests, jest/expect-expect -- the run names it
-  else it.skip(`not run: no ${toolchains[missing].name} on this machine`, () => undefined);
+  const needs = names.map((name) => toolchains[name].name).join(' and ');
+  if (programs.includes(undefined)) {
+    const file = relative(process.cwd(), expect.getState().testPath ?? '');
+    process.stdout.write(`Not run in ${file}: the tests with ${needs}\n`);
+    return;
+  }
+  describe(`with ${needs}`, () => {
+    define(...(programs as { [Index in keyof Names]: string }));
+  });
 }
 
 /** The Python at TEST_PYTHON, else on the PATH, when it has these modules, and they fulfil a condition. */

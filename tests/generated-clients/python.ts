@@ -1,13 +1,12 @@
 import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { projectFolder } from '@enterprise-api/testkit';
-import { describeWith } from '@enterprise-api/testkit/toolchains';
-import { describeWalk } from './describe-walk.ts';
+import type { Generator } from './describe-walk.ts';
 
 const documents = { public_client: 'openapi.json', internal_client: 'internal-openapi.json' };
 
-describeWith(['openapiPythonClient'], (python) => {
-  describeWalk({
+export function openapiPythonClient(python: string): Generator {
+  return {
     name: 'openapi-python-client',
     generate: async (run) => {
       let warnings = '';
@@ -22,5 +21,5 @@ describeWith(['openapiPythonClient'], (python) => {
       await copyFile(join(import.meta.dirname, 'walk.py'), join(folder, 'walk.py'));
       return run(python, ['-B', 'walk.py']);
     },
-  });
-});
+  };
+}

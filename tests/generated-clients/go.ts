@@ -1,15 +1,14 @@
 import { copyFile, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { projectFolder } from '@enterprise-api/testkit';
-import { describeWith } from '@enterprise-api/testkit/toolchains';
-import { describeWalk } from './describe-walk.ts';
+import type { Generator } from './describe-walk.ts';
 
 const generator = 'github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2';
 const runtime = 'github.com/oapi-codegen/runtime@v1.8.0';
 const documents = { publicapi: 'openapi.json', internalapi: 'internal-openapi.json' };
 
-describeWith(['go', 'downloads'], (go) => {
-  describeWalk({
+export function oapiCodegen(go: string): Generator {
+  return {
     name: 'oapi-codegen',
     generate: async (run, folder) => {
       await run(go, ['mod', 'init', 'walk']);
@@ -30,5 +29,5 @@ describeWith(['go', 'downloads'], (go) => {
       await run(go, ['mod', 'tidy']);
       return run(go, ['run', '.']);
     },
-  });
-});
+  };
+}

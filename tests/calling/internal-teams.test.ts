@@ -7,6 +7,7 @@ import { freePort, openApiStage, projectFolder, spawnGuarded, until } from '@ent
 import { describeWith } from '@enterprise-api/testkit/toolchains';
 import { describe, expect, it } from '@jest/globals';
 import { createTestSigningKey } from '../e2e/identity.ts';
+import { describeOutbox } from './describe-outbox.ts';
 
 const page = readFileSync(join(projectFolder, 'docs/internal/behind-the-door.md'), 'utf8');
 
@@ -73,6 +74,7 @@ describe('Node.js', () => {
 
 describe('Python', () => {
   describeWith(['python', 'downloads'], (python) => {
+    describeOutbox(python);
     describeService('python', {
       fileName: 'service.py',
       install: async (run) => {

@@ -10,7 +10,6 @@ import {
   testInternalSecret,
   until,
 } from '@enterprise-api/testkit';
-import { describeWith } from '@enterprise-api/testkit/toolchains';
 import { expect, it } from '@jest/globals';
 import { sql } from 'kysely';
 
@@ -22,7 +21,8 @@ const block = (language: string, start: string) => {
   return found;
 };
 
-describeWith(['python', 'downloads'], (python) => {
+/** @param python the path of its program */
+export function describeOutbox(python: string): void {
   it('docs/internal/emit-events.md: the loop sends each event of the outbox once and keeps what is refused', async () => {
     await using resources = new AsyncDisposableStack();
     const { stage, api, customer } = resources.use(await openApiStage());
@@ -50,4 +50,4 @@ describeWith(['python', 'downloads'], (python) => {
     const { body } = await customer.call('GET', '/v1/events');
     expect(body.data).toMatchObject([{ type: 'consultation.completed', data: { consultation_id: 'con_17' } }]);
   }, 600_000);
-});
+}

@@ -1,4 +1,0 @@
-import { nodeReceiver } from './kinds.ts';
-import { describeReceiver } from './scenario.ts';
-
-describeReceiver('Node.js', nodeReceiver);

@@ -1,7 +1,0 @@
-import { describeWith } from '@enterprise-api/testkit/toolchains';
-import { pythonReceiver } from './kinds.ts';
-import { describeReceiver } from './scenario.ts';
-
-describeWith(['fastapi'], (python) => {
-  describeReceiver('Python', pythonReceiver(python));
-});
