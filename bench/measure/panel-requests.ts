@@ -39,6 +39,8 @@ export async function panelRequests(db: Database, organizationId: string): Promi
     return rows.map(({ id }) => toPublicId(prefix, id));
   };
   const webhooks = await ids('whk', 'webhooks');
+  const { rows: ofTypes } = await sql<{ id: string; type: string }>`
+    select id, event_patterns[1] as type from webhooks where organization_id = ${organizationId}`.execute(db);
   const events = await ids('evt', 'events');
   const deliveries = await ids(
     'dlv',
@@ -66,6 +68,11 @@ export async function panelRequests(db: Database, organizationId: string): Promi
       [`statistics of a webhook ${name}`, of(webhooks, (id) => `${path}&webhook_id=${id}`)],
     ];
   });
+  const byType = (pick: (type: string) => string | undefined) =>
+    ofTypes.flatMap(({ id, type }) => {
+      const path = `${list}&webhook_id=${toPublicId('whk', id)}&event_type=${pick(type)}`;
+      return of(statuses, (status) => `${path}&status=${status}`);
+    });
   return {
     session: of([0], () => '/session'),
     'event types': of([0], () => '/v1/webhooks/event-types?limit=100'),
@@ -79,11 +86,9 @@ export async function panelRequests(db: Database, organizationId: string): Promi
     'deliveries of a webhook': of(webhooks, (id) => `${list}&webhook_id=${id}`),
     'deliveries by status': of(statuses, (status) => `${list}&status=${status}`),
     'deliveries by type': of(types, (type) => `${list}&event_type=${type}`),
-    'deliveries by webhook, status, type': webhooks.flatMap((id) =>
-      of(
-        statuses,
-        (status) => `${list}&webhook_id=${id}&status=${status}&event_type=${types[status.length % types.length]}`,
-      ),
+    'deliveries by webhook, status, type': byType((type) => type),
+    'deliveries by webhook, status, a type it never gets': byType(
+      (type) => types[(types.indexOf(type) + 1) % types.length],
     ),
     'deliveries by subject': of(subjects, (subject) => `${list}&subject=${subject}`),
     'deliveries by subject, status': of(subjects, (subject) => `${list}&subject=${subject}&status=failed`),

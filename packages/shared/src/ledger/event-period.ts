@@ -1,4 +1,5 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
+import { nilUuid } from '../runtime/ids.ts';
 import { uuidAtTime } from './partitions.ts';
 
 /** Rows are written in position order unless the database's clock was adjusted. This margin covers an adjustment. */
@@ -14,21 +15,22 @@ export interface EventPeriod {
 /**
  * Limits the period and the positions, so that a scan of the index `events_by_position` starts where the period begins.
  * An event written before the period gives the lower limit, one written after the period the upper limit. These events
- * may belong to any organization.
+ * may belong to any organization. The limits are pairs, because PostgreSQL 18 finds two limits of `position` too expensive
+ * if the statement limits `id` too: it would read the events of all organizations by `id`.
  */
 export function eventPeriod({ since, until }: EventPeriod): RawBuilder<SqlBool>[] {
   const found: RawBuilder<SqlBool>[] = [];
   if (since !== undefined) {
     const before = new Date(since.getTime() - clockMarginMs);
-    found.push(sql<SqlBool>`created_at >= ${since}::timestamptz and position >= coalesce((
+    found.push(sql<SqlBool>`created_at >= ${since}::timestamptz and (position, id) >= (coalesce((
       select position from events where id < ${uuidAtTime(before.getTime())}::uuid and created_at < ${before}::timestamptz
-      order by id desc limit 1), 0)`);
+      order by id desc limit 1), 0), ${nilUuid}::uuid)`);
   }
   if (until !== undefined) {
     const behind = new Date(until.getTime() + clockMarginMs);
-    found.push(sql<SqlBool>`created_at < ${until}::timestamptz and position <= coalesce((
+    found.push(sql<SqlBool>`created_at < ${until}::timestamptz and (position, id) <= (coalesce((
       select position from events where id >= ${uuidAtTime(behind.getTime())}::uuid and created_at >= ${behind}::timestamptz
-      order by id limit 1), ${Number.MAX_SAFE_INTEGER}::bigint)`);
+      order by id limit 1), ${Number.MAX_SAFE_INTEGER}::bigint), ${nilUuid}::uuid)`);
   }
   return found;
 }

@@ -3,6 +3,7 @@ import type { Uuid } from '../runtime/ids.ts';
 
 /** The attempts of a webhook that started in one minute, hour or day, by event type and result. */
 export interface WebhookCountsTable {
+  /** Or its organization: each attempt is counted for both. */
   webhook_id: Uuid;
   level: 'minute' | 'hour' | 'day';
   start: Date;

@@ -11,8 +11,7 @@ export interface HealthFacts {
   disabled_at: Date | null;
   circuit: 'closed' | 'open' | 'half_open';
   open_until: Date | null;
-  /** How many attempts there were in the last 24 hours, and in the last hour. */
-  day_attempts: number;
+  /** How many attempts there were in the last hour. */
   hour_attempts: number;
   hour_failed: number;
   last_success_at: Date | null;
@@ -22,53 +21,46 @@ export interface HealthFacts {
   oldest_waiting_for: WaitingFor | null;
 }
 
-const idsOf = (webhookIds: readonly Uuid[]) => sql`select unnest(${webhookIds}::uuid[])`;
+const countsOf = (webhookIds: readonly Uuid[], spans: readonly TimeSpan[]) =>
+  sql`select *, unnest(durations) as attempts from (${attemptsOf(sql`select unnest(${webhookIds}::uuid[])`, spans)}) a`;
 
 /** The audit log says when a webhook was disabled, unless retention has removed the entry. */
 const disabledAt = sql`case when w.state = 'disabled' then coalesce((
     select created_at from audit_log where object_id = w.id and 'enabled' = any (changed_fields)
     order by created_at desc limit 1), w.updated_at) end`;
 
-/**
- * Workers still have to cancel the other pending deliveries of a disabled webhook: they count as canceled. The oldest is
- * the one of the oldest event among those that are counted.
- */
-const oldestPending = sql`
-    select *, count(*) over () as pending from (
-      select * from pending_deliveries where webhook_id = w.id and (w.state = 'enabled' or test)
-      limit ${sql.lit(pendingCountLimit)}) p
-    order by delivery_id limit 1`;
+/** Workers still have to cancel the other pending deliveries of a disabled webhook: they count as canceled. */
+const isPending = sql`webhook_id = w.id and (w.state = 'enabled' or test)`;
 
 /** When a webhook `w` last had such an attempt. Reads its days from the newest on; the index has the errors. */
 const newest = (isSuch: RawBuilder<unknown>) => sql`(
       select last_at from webhook_counts where webhook_id = w.id and level = 'day' and ${isSuch}
       order by start desc, last_at desc limit 1)`;
 
-/** @param spans the last 24 hours, with a border at `hourAgo` */
 export async function readHealth(
   db: Database,
   webhookIds: readonly Uuid[],
-  { spans, hourAgo }: { spans: readonly TimeSpan[]; hourAgo: Date },
+  lastHour: readonly TimeSpan[],
 ): Promise<HealthFacts[]> {
-  const lately = sql`start >= ${hourAgo}::timestamptz`;
   const { rows } = await sql<HealthFacts>`
     with recent as (
-      select webhook_id, sum(attempts)::int as day_attempts, sum(attempts) filter (where ${lately})::int as hour_attempts,
-        sum(attempts) filter (where ${lately} and error <> '')::int as hour_failed,
+      select webhook_id, sum(attempts)::int as hour_attempts, sum(attempts) filter (where error <> '')::int as hour_failed,
         max(last_at) filter (where error = '') as last_success_at, max(last_at) filter (where error <> '') as last_failure_at
-      from (${attemptsOf(idsOf(webhookIds), spans)}) a group by 1
+      from (${countsOf(webhookIds, lastHour)}) a group by 1
     )
     select w.id as webhook_id, ${disabledAt} as disabled_at, h.open_until,
       case when w.state <> 'enabled' then 'closed' when h.open_until > now() then 'open'
            when h.openings > 0 then 'half_open' else 'closed' end as circuit,
-      coalesce(r.day_attempts, 0) as day_attempts, coalesce(r.hour_attempts, 0) as hour_attempts,
-      coalesce(r.hour_failed, 0) as hour_failed, greatest(r.last_success_at, l.last_success_at) as last_success_at,
-      greatest(r.last_failure_at, l.last_failure_at) as last_failure_at, coalesce(p.pending, 0)::int as pending,
+      coalesce(r.hour_attempts, 0) as hour_attempts, coalesce(r.hour_failed, 0) as hour_failed, greatest(r.last_success_at, l.last_success_at) as last_success_at,
+      greatest(r.last_failure_at, l.last_failure_at) as last_failure_at, n.pending,
       d.created_at as oldest_pending_at, ${waitingFor} as oldest_waiting_for
     from webhooks w left join webhook_health h on h.webhook_id = w.id left join recent r on r.webhook_id = w.id
     cross join lateral (select ${newest(sql`error = ''`)} as last_success_at, ${newest(sql`error > ''`)} as last_failure_at) l
-    left join lateral (${oldestPending}) p on true
-    left join lateral (select * from deliveries where id = p.delivery_id limit 1) d on true
+    cross join lateral (select count(*)::int as pending from (
+      select from pending_deliveries where ${isPending} limit ${sql.lit(pendingCountLimit)}) p) n
+    left join lateral (select * from deliveries
+      where n.pending > 0 and status = 'pending' and ${isPending} order by created_at limit 1) d on true
+    left join lateral (select * from pending_deliveries where delivery_id = d.id limit 1) p on true
     where w.id = any (${webhookIds}::uuid[])`.execute(db);
   return rows;
 }
@@ -85,7 +77,7 @@ export async function listCauses(db: Database, webhookId: Uuid, spans: readonly 
   const { rows } = await sql<Cause>`
     select error, nullif(status_code, 0) as status_code, sum(attempts)::int as count, max(last_at) as last_at,
       (array_agg(delivery_id order by last_at desc))[1] as delivery_id
-    from (${attemptsOf(idsOf([webhookId]), spans)}) a where error <> ''
+    from (${countsOf([webhookId], spans)}) a where error <> ''
     group by 1, 2 order by 3 desc, 4 desc limit ${causesShown}`.execute(db);
   return rows;
 }

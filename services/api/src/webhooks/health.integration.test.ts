@@ -54,7 +54,10 @@ describe('the state', () => {
     const { id } = await api.createWebhook(key);
     await fail(id, 3, minutesAgo(25 * 60));
     expect(await health(id)).toMatchObject({ state: 'idle', since: null, causes: [] });
-    await succeed(id, 1, minutesAgo(23 * 60));
+    const at = minutesAgo(23 * 60);
+    await sql`insert into webhook_counts (webhook_id, level, start, event_type, error, status_code, buckets, durations, lags,
+      last_at) values (${uuidOf(id)}, 'day', date_trunc('day', ${at}::timestamptz, 'UTC'), 'batch.failed', '', 0, '{5}', '{1}',
+      '{1}', ${at})`.execute(api.db);
     expect(await health(id)).toMatchObject({
       object: 'webhook_health',
       webhook_id: id,
@@ -169,14 +172,24 @@ describe('the pending deliveries', () => {
     expect([pending, oldest_pending_at, oldest_waiting_for]).toEqual([2, oldest.toISOString(), 'capacity']);
   });
 
-  it('are counted up to 10,000', async () => {
+  it('are counted up to 10,000; the oldest is that of all', async () => {
     const { id } = await api.createWebhook(key);
-    await sql`insert into pending_deliveries (delivery_id, webhook_id, organization_id, event_id, event_type, next_attempt_at,
-        max_attempts)
-      select gen_random_uuid(), ${uuidOf(id)}, ${fromPublicId('org', organizationId)}::uuid, gen_random_uuid(), 'batch.failed',
-        now(), 10 from generate_series(1, 10001)`.execute(api.db);
-    expect((await health(id)).pending).toBe(10_000);
-    await sql`delete from pending_deliveries where webhook_id = ${uuidOf(id)}`.execute(api.db);
+    const { rows } = await sql<{ oldest: Date }>`
+      with made as (
+        insert into deliveries (id, organization_id, webhook_id, event_id, event_type, status, max_attempts, created_at)
+        select overlay(gen_random_uuid()::text placing left(${newUuid()}, 13) from 1 for 13)::uuid,
+          ${fromPublicId('org', organizationId)}::uuid, ${uuidOf(id)}, gen_random_uuid(), 'batch.failed', 'pending', 10,
+          now() - make_interval(secs => n) from generate_series(1, 10001) n
+        returning *
+      ), queued as (
+        insert into pending_deliveries (delivery_id, webhook_id, organization_id, event_id, event_type, next_attempt_at, max_attempts)
+        select id, webhook_id, organization_id, event_id, event_type, now() + (now() - created_at), 10 from made
+      )
+      select min(created_at) as oldest from made`.execute(api.db);
+    const { pending, oldest_pending_at } = await health(id);
+    expect([pending, oldest_pending_at]).toEqual([10_000, rows[0]?.oldest.toISOString()]);
+    for (const table of ['pending_deliveries', 'deliveries'] as const)
+      await sql`delete from ${sql.table(table)} where webhook_id = ${uuidOf(id)}`.execute(api.db);
   });
 });
 

@@ -11,7 +11,7 @@ import { type Cursors, type PageQuestion, paginate } from '../pagination/paging.
 import { type Cause, type HealthFacts, listCauses, readHealth } from './health-queries.ts';
 import { presentWebhook } from './present.ts';
 import { findWebhook, listWebhooks, type WebhookRow } from './queries.ts';
-import { endOfMinute, spansOf } from './time-spans.ts';
+import { endOfMinute, spansOf, type TimeSpan } from './time-spans.ts';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -31,20 +31,21 @@ export function createWebhookHealth({ db, clock, cursors }: WebhookHealthOptions
     get: async (organizationId: Uuid, id: Uuid): Promise<WebhookHealth | Problem> => {
       const row = await findWebhook(db, organizationId, id);
       if (row === undefined) return problem('not_found');
-      const lastDay = lastDayOf(clock.now());
-      const [facts] = await readHealth(db, [id], lastDay);
+      const now = clock.now();
+      const [facts] = await readHealth(db, [id], lastHours(1, now));
       if (facts === undefined) return problem('not_found');
-      const causes = await listCauses(db, id, lastDay.spans);
-      return { ...present(row, facts), causes: causes.map(presentCause) };
+      const causes = await listCauses(db, id, lastHours(24, now));
+      return { ...present(row, facts, now), causes: causes.map(presentCause) };
     },
 
     list: (organizationId: Uuid, request: { cursor?: string | undefined; limit: number }) => {
+      const now = clock.now();
       const ask = async (page: PageQuestion) => {
         const rows = await listWebhooks(db, organizationId, page, undefined);
         const facts = await readHealth(
           db,
           rows.map(({ id }) => id),
-          lastDayOf(clock.now()),
+          lastHours(1, now),
         );
         const factsOf = new Map(facts.map((each) => [each.webhook_id, each]));
         return rows.flatMap((row) => {
@@ -53,23 +54,20 @@ export function createWebhookHealth({ db, clock, cursors }: WebhookHealthOptions
         });
       };
       const scope = { list: 'webhook_health', organizationId, filters: {} };
-      return paginate(cursors, request, scope, ask, (row) => present(row, row.facts));
+      return paginate(cursors, request, scope, ask, (row) => present(row, row.facts, now));
     },
   };
 }
 
-/** Whole minutes, at least the last 24 hours, with a border one hour before. */
-function lastDayOf(now: number) {
+/** Whole minutes, at least the last `hours`. */
+function lastHours(hours: number, now: number): TimeSpan[] {
   const until = endOfMinute(now);
-  const startOfMinute = until - minuteMs;
-  const hourAgo = startOfMinute - hourMs;
-  const spans = [...spansOf(startOfMinute - 24 * hourMs, hourAgo), ...spansOf(hourAgo, until)];
-  return { spans, hourAgo: new Date(hourAgo) };
+  return spansOf(until - minuteMs - hours * hourMs, until);
 }
 
-function present(row: WebhookRow, facts: HealthFacts): WebhookHealthSummary {
+function present(row: WebhookRow, facts: HealthFacts, now: number): WebhookHealthSummary {
   const { failing_since, disable_at } = presentWebhook(row);
-  const state = stateOf(row, facts);
+  const state = stateOf(row, facts, now);
   const disabledAt = facts.disabled_at?.toISOString() ?? null;
   return {
     object: 'webhook_health',
@@ -90,12 +88,13 @@ function present(row: WebhookRow, facts: HealthFacts): WebhookHealthSummary {
   };
 }
 
-function stateOf(row: WebhookRow, facts: HealthFacts): HealthState {
+function stateOf(row: WebhookRow, facts: HealthFacts, now: number): HealthState {
   if (row.state !== 'enabled') return 'disabled';
   if (row.failing_since !== null && (row.failed_attempts ?? 0) >= failuresOfFailing) return 'failing';
   const failsOften = facts.hour_failed > 0 && facts.hour_failed >= degradedShare * facts.hour_attempts;
   if (row.failing_since !== null || failsOften || facts.circuit !== 'closed') return 'degraded';
-  return facts.day_attempts === 0 ? 'idle' : 'healthy';
+  const last = Math.max(Number(facts.last_success_at), Number(facts.last_failure_at));
+  return now - last > 24 * hourMs ? 'idle' : 'healthy';
 }
 
 function presentCause({ error, status_code, count, last_at, delivery_id }: Cause): WebhookHealth['causes'][number] {

@@ -88,6 +88,36 @@ describe('GET /v1/webhooks/statistics', () => {
     ]);
   });
 
+  it('200 with what workers have counted for all webhooks of the organization', async () => {
+    const { secret } = await api.createKey({});
+    const webhook = (await api.createWebhook(secret)).id;
+    const webhookId = fromPublicId('whk', webhook) as Uuid;
+    const query = api.db.selectFrom('webhooks').select('organization_id').where('id', '=', webhookId);
+    const { organization_id } = await query.executeTakeFirstOrThrow();
+    for (const [owner, error, count] of [
+      [webhookId, '', 2],
+      [webhookId, 'timeout', 1],
+      [organization_id, '', 5],
+      [organization_id, 'timeout', 3],
+    ] as const)
+      await sql`insert into webhook_counts (webhook_id, level, start, event_type, error, status_code, buckets, durations, lags,
+          last_at) values (${owner}, 'hour', ${minute(60)}, 'batch.failed', ${error}, 0, '{5}', ${[count]}::int[], '{0}',
+          ${minute(60)})`.execute(api.db);
+    const answer = async (more: string) => {
+      const path = `/v1/webhooks/statistics?since=${iso(60)}&until=${iso(120)}${more}`;
+      const { data } = webhookStatisticsSchema.parse((await api.call('get', path, secret).expect(200)).body);
+      return data.map(({ attempts: count, failed }) => [count, failed]);
+    };
+    expect(await answer('')).toEqual([[8, 3]]);
+    expect(await answer('&group_by=event_type')).toEqual([[8, 3]]);
+    expect(await answer('&group_by=error')).toEqual([
+      [5, 0],
+      [3, 3],
+    ]);
+    expect(await answer('&group_by=webhook')).toEqual([[3, 1]]);
+    expect(await answer(`&webhook_id=${webhook}`)).toEqual([[3, 1]]);
+  });
+
   it('200 with the lag of first attempts alone: from the acceptance of their event', async () => {
     const event = newUuid();
     const accepted = minute(10);

@@ -68,12 +68,13 @@ function groupOf({ group }: StatisticsRow, groupBy: StatisticsGroup | undefined)
 
 function sumOf(rows: readonly StatisticsRow[]): WebhookStatistics['totals'] {
   const [durations, lags] = [emptyHistogram(), emptyHistogram()];
-  for (const row of rows) {
-    addCounts(durations, row.buckets, row.durations);
-    addCounts(lags, row.buckets, row.lags);
+  let succeeded = 0;
+  for (const [haveSucceeded, buckets, attempts, firstAttempts] of rows.flatMap((row) => row.histograms)) {
+    addCounts(durations, buckets, attempts);
+    addCounts(lags, buckets, firstAttempts);
+    if (haveSucceeded) succeeded += sum(attempts);
   }
-  const attempts = durations.reduce((sum, count) => sum + count, 0);
-  const succeeded = rows.reduce((sum, row) => sum + row.succeeded, 0);
+  const attempts = sum(durations);
   return {
     attempts,
     succeeded,
@@ -82,3 +83,5 @@ function sumOf(rows: readonly StatisticsRow[]): WebhookStatistics['totals'] {
     lag_ms: percentilesOf(lags),
   };
 }
+
+const sum = (counts: readonly number[]) => counts.reduce((total, count) => total + count, 0);

@@ -59,7 +59,8 @@ const erasingStatements = (id: Uuid) => [
     select v.webhook_id, v.version from webhooks w join webhook_versions v on v.webhook_id = w.id
     where w.organization_id = ${id} and v.url <> '' limit ${batchSize})`,
   sql`delete from webhook_counts where ctid = any (array(
-    select c.ctid from webhooks w join webhook_counts c on c.webhook_id = w.id where w.organization_id = ${id} limit ${batchSize}))`,
+    select c.ctid from (select id from webhooks where organization_id = ${id} union all select ${id}) w
+    join webhook_counts c on c.webhook_id = w.id limit ${batchSize}))`,
   sql`delete from webhook_controls where webhook_id = any (array(select id from webhooks where organization_id = ${id}))`,
   sql`update webhooks set url = '', description = null, secret_sealed = null, previous_secret_sealed = null,
       previous_secret_expires_at = null, header_names = null, headers_sealed = null

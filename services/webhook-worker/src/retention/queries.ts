@@ -169,7 +169,8 @@ export async function deleteReplays(db: Database, before: number): Promise<void>
 export async function deleteStatistics(db: Database, before: number, limit = 10_000): Promise<boolean> {
   const gone = await sql`
     delete from webhook_counts where ctid = any (array(
-      select c.ctid from webhooks w cross join unnest(array['minute', 'hour', 'day']) as l (level) cross join lateral (
+      select c.ctid from (select id from webhooks union all select id from organizations) w
+      cross join unnest(array['minute', 'hour', 'day']) as l (level) cross join lateral (
         select ctid from webhook_counts
         where webhook_id = w.id and webhook_counts.level = l.level and start < ${new Date(before)}::timestamptz offset 0) c
       limit ${limit}))`.execute(db);

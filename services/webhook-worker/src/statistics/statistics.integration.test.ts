@@ -59,14 +59,15 @@ async function counted(level: 'minute' | 'hour' | 'day'): Promise<Counts[]> {
   return rows;
 }
 
-/** What the counts must be: every attempt of the ledger by itself. */
+/** What the counts must be: every attempt of the ledger by itself, for its webhook and for the organization. */
 async function ledger(level: 'minute' | 'hour' | 'day'): Promise<Counts[]> {
   const { rows } = await sql<Counts>`
     select ${columns}, count(*)::int as attempts, count(*) filter (where number = 1)::int as firsts, max(started_at) as last_at
     from (
-      select d.webhook_id, date_trunc(${level}, a.started_at, 'UTC') as start, d.event_type, coalesce(a.error, '') as error,
+      select k.id as webhook_id, date_trunc(${level}, a.started_at, 'UTC') as start, d.event_type, coalesce(a.error, '') as error,
         case when a.error is null then 0 else coalesce(a.status_code, 0) end::smallint as status_code, a.number, a.started_at
-      from all_attempts a join deliveries d on d.id = a.delivery_id where not d.test) a
+      from all_attempts a join deliveries d on d.id = a.delivery_id
+      cross join lateral (values (d.webhook_id), (d.organization_id)) as k (id) where not d.test) a
     group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4, 5`.execute(db);
   return rows;
 }
@@ -101,7 +102,7 @@ it('equal the ledger: by the time of the start, superseded attempts too, and att
   const attemptId = outcomeOf({ id: first.deliveryId } as LeaseRow).attemptId;
   await recordOutcomes(db, [{ ...first, attemptId, result: 'retry', error: 'http_error', statusCode: 500 }]);
   await countAll();
-  expect((await ledger('day')).reduce((sum, { attempts }) => sum + attempts, 0)).toBe(62);
+  expect((await ledger('day')).reduce((sum, { attempts }) => sum + attempts, 0)).toBe(2 * 62);
   await expectLedger();
 });
 
@@ -115,7 +116,7 @@ it('leave out tests, and attempts whose delivery is lost', async () => {
     [kept, test, lost].map((lease) => outcomeOf(lease)),
   );
   await countAll();
-  expect(await counted('day')).toMatchObject([{ attempts: 1 }]);
+  expect(await counted('day')).toMatchObject([{ attempts: 1 }, { attempts: 1 }]);
   await expectLedger();
 });
 

@@ -14,6 +14,7 @@ import * as webhooksRecovering from './2026-12-webhooks-recovering.ts';
 import * as webhooksReplayed from './2026-12-webhooks-replayed.ts';
 import * as webhooksResponding from './2026-12-webhooks-responding.ts';
 import * as webhooksSucceeding from './2026-12-webhooks-succeeding.ts';
+import * as webhooksTotalled from './2026-12-webhooks-totalled.ts';
 
 /**
  * All migrations, which run in the order of their names. Names must never change, because each database stores the
@@ -35,4 +36,5 @@ export const migrations: Record<string, Migration> = {
   '2026-12-webhooks-replayed': webhooksReplayed,
   '2026-12-webhooks-responding': webhooksResponding,
   '2026-12-webhooks-succeeding': webhooksSucceeding,
+  '2026-12-webhooks-totalled': webhooksTotalled,
 };
