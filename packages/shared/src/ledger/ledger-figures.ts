@@ -1,50 +1,6 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { nilUuid } from '../runtime/ids.ts';
 import type { Database } from './database.ts';
-
-export interface LedgerFigures {
-  /** Events that await fan-out, counted up to {@link countLimit}. */
-  outboxEvents: number;
-  outboxOldestSeconds: number;
-  /** Events that cannot be fanned out, counted up to {@link countLimit}. Fan-out retries them every few minutes. */
-  parkedEvents: number;
-  /** Deliveries overdue by more than a minute, counted up to {@link countLimit}. Excludes paused deliveries. */
-  overdueDeliveries: number;
-  /** Months past their retention that are kept because they contain something pending. */
-  keptMonths: number;
-  /** Seconds since retention last completed; 0 before its first completion. */
-  retentionAgeSeconds: number;
-  /** Age of the oldest running erasure; 0 if no erasure runs. */
-  erasureOldestSeconds: number;
-  /** Seconds since the erasures were last exported; 0 before their first export. */
-  erasureExportAgeSeconds: number;
-  /** Rows that break the ledger's invariant. Anything but 0 is a bug. */
-  invariantViolations: number;
-}
-
-export const ledgerGauges = {
-  outboxEvents: { name: 'ledger_outbox_events', help: 'Events not fanned out yet.' },
-  outboxOldestSeconds: { name: 'ledger_outbox_oldest_seconds', help: 'Age of the oldest event not fanned out yet.' },
-  parkedEvents: { name: 'ledger_parked_events', help: 'Events whose deliveries the database refuses. Should be 0.' },
-  overdueDeliveries: {
-    name: 'ledger_overdue_deliveries',
-    help: 'Deliveries due for more than a minute, except paused ones.',
-  },
-  keptMonths: {
-    name: 'ledger_retention_kept_months',
-    help: 'Months past RETENTION_HISTORY that are kept because something in them is pending.',
-  },
-  retentionAgeSeconds: { name: 'ledger_retention_age_seconds', help: 'Time since retention last completed.' },
-  erasureOldestSeconds: { name: 'ledger_erasure_oldest_seconds', help: 'Age of the oldest erasure that still runs.' },
-  erasureExportAgeSeconds: {
-    name: 'ledger_erasure_export_age_seconds',
-    help: 'Time since erasures were exported; 0 before the first export.',
-  },
-  invariantViolations: {
-    name: 'ledger_invariant_violations',
-    help: 'Rows among the newest deliveries that contradict each other. Must be 0.',
-  },
-} as const;
 
 /** Counts stop at this number: an alert needs no exact number, and counting must not read a million rows. */
 export const countLimit = 100_000;
@@ -69,32 +25,88 @@ const overdueDeliveries = sql`
       ) d where not exists (select from sending_pauses s where s.organization_id = d.organization_id))
     end`;
 
-export async function ledgerFigures(db: Database): Promise<LedgerFigures> {
-  const { rows } = await sql<Omit<LedgerFigures, 'invariantViolations'>>`
-    select (select count(*) from (select from outbox limit ${countLimit}) o) as "outboxEvents",
-      coalesce((select extract(epoch from clock_timestamp() - created_at)::float8 from outbox order by event_id limit 1), 0)
-        as "outboxOldestSeconds",
-      (select count(*) from (select from parked_events limit ${countLimit}) p) as "parkedEvents",
-      (${overdueDeliveries}) as "overdueDeliveries",
-      (select kept_months from retention_progress) as "keptMonths",
-      (select coalesce(extract(epoch from clock_timestamp() - completed_at)::float8, 0) from retention_progress)
-        as "retentionAgeSeconds",
-      coalesce((select extract(epoch from clock_timestamp() - min(requested_at))::float8 from erasures where completed_at is null), 0)
-        as "erasureOldestSeconds",
-      (select coalesce(extract(epoch from clock_timestamp() - exported_at)::float8, 0) from erasure_export)
-        as "erasureExportAgeSeconds"`.execute(db);
-  const [figures] = rows;
-  return {
-    outboxEvents: figures?.outboxEvents ?? 0,
-    outboxOldestSeconds: Number(figures?.outboxOldestSeconds ?? 0),
-    parkedEvents: figures?.parkedEvents ?? 0,
-    overdueDeliveries: figures?.overdueDeliveries ?? 0,
-    keptMonths: figures?.keptMonths ?? 0,
-    retentionAgeSeconds: Number(figures?.retentionAgeSeconds ?? 0),
-    erasureOldestSeconds: Number(figures?.erasureOldestSeconds ?? 0),
-    erasureExportAgeSeconds: Number(figures?.erasureExportAgeSeconds ?? 0),
-    invariantViolations: await countInvariantViolations(db, checkedDeliveries),
-  };
+export interface LedgerGauge {
+  name: string;
+  help: string;
+  labels?: Readonly<Record<string, string>>;
+  value: RawBuilder<unknown>;
+}
+
+const secondsSince = (time: string) => sql.raw(`extract(epoch from clock_timestamp() - ${time})`);
+
+/** The gauges by the tables that they read: while one table is locked, the others are still read. */
+export const ledgerGauges = {
+  outbox: {
+    events: {
+      name: 'ledger_outbox_events',
+      help: 'Events not fanned out yet.',
+      value: sql`select count(*) from (select from outbox limit ${countLimit}) o`,
+    },
+    oldestSeconds: {
+      name: 'ledger_outbox_oldest_seconds',
+      help: 'Age of the oldest event not fanned out yet.',
+      value: sql`select ${secondsSince('created_at')} from outbox order by event_id limit 1`,
+    },
+  },
+  parked: {
+    events: {
+      name: 'ledger_parked_events',
+      help: 'Events whose deliveries the database refuses. Should be 0.',
+      value: sql`select count(*) from (select from parked_events limit ${countLimit}) p`,
+    },
+  },
+  deliveries: {
+    overdue: {
+      name: 'ledger_overdue_deliveries',
+      help: 'Deliveries due for more than a minute, except paused ones.',
+      value: overdueDeliveries,
+    },
+  },
+  retention: {
+    keptMonths: {
+      name: 'ledger_retention_kept_months',
+      help: 'Months past RETENTION_HISTORY that are kept because something in them is pending.',
+      value: sql`select kept_months from retention_progress`,
+    },
+    ageSeconds: {
+      name: 'ledger_retention_age_seconds',
+      help: 'Time since retention last completed.',
+      value: sql`select ${secondsSince('completed_at')} from retention_progress`,
+    },
+  },
+  erasures: {
+    oldestSeconds: {
+      name: 'ledger_erasure_oldest_seconds',
+      help: 'Age of the oldest erasure that still runs.',
+      value: sql`select ${secondsSince('min(requested_at)')} from erasures where completed_at is null`,
+    },
+  },
+  erasureExport: {
+    ageSeconds: {
+      name: 'ledger_erasure_export_age_seconds',
+      help: 'Time since erasures were exported; 0 before the first export.',
+      value: sql`select ${secondsSince('exported_at')} from erasure_export`,
+    },
+  },
+  invariant: {
+    violations: {
+      name: 'ledger_invariant_violations',
+      help: 'Rows among the newest deliveries that contradict each other. Must be 0.',
+      value: invariantViolations(checkedDeliveries),
+    },
+  },
+} as const satisfies Record<string, Record<string, LedgerGauge>>;
+
+/** Reads gauges in one statement. A gauge without a value is 0. */
+export async function readGauges<Name extends string>(
+  db: Database,
+  gauges: Readonly<Record<Name, LedgerGauge>>,
+): Promise<Record<Name, number>> {
+  const columns = Object.entries<LedgerGauge>(gauges).map(
+    ([name, { value }]) => sql`coalesce((${value})::float8, 0) as ${sql.id(name)}`,
+  );
+  const { rows } = await sql<Record<Name, number>>`select ${sql.join(columns)}`.execute(db);
+  return rows[0] as Record<Name, number>;
 }
 
 /**
@@ -105,7 +117,12 @@ export async function ledgerFigures(db: Database): Promise<LedgerFigures> {
  * - The numbers of a delivery's non-superseded attempts run from 1 to `attempt_count` without a gap.
  */
 export async function countInvariantViolations(db: Database, limit: number): Promise<number> {
-  const { rows } = await sql<{ violations: number }>`
+  const { rows } = await sql<{ violations: number }>`select (${invariantViolations(limit)}) as violations`.execute(db);
+  return rows[0]?.violations ?? 0;
+}
+
+function invariantViolations(limit: number) {
+  return sql`
     with newest as (
       select id, status, attempt_count, round from deliveries order by id desc limit ${limit}
     ), checked as (
@@ -124,9 +141,8 @@ export async function countInvariantViolations(db: Database, limit: number): Pro
       left join lateral (select status from deliveries where id = p.delivery_id limit 1) d on true
       where d.status is distinct from 'pending'
     )
-    select count(*) + (select rows from astray) as violations from checked
+    select count(*) + (select rows from astray) from checked
     where (status = 'pending' and not waits) or waits_as_it_is is false
       or (status = 'succeeded') <> (coalesce(status_code, 0) between 200 and 299)
-      or numbered <> attempt_count or greatest <> attempt_count or distinct_numbers <> attempt_count`.execute(db);
-  return rows[0]?.violations ?? 0;
+      or numbered <> attempt_count or greatest <> attempt_count or distinct_numbers <> attempt_count`;
 }

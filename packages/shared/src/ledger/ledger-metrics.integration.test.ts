@@ -1,11 +1,13 @@
-import { insertOrganization, insertWebhook, openTestDatabase } from '@enterprise-api/testkit';
+import { insertOrganization, insertWebhook, openTestDatabase, until } from '@enterprise-api/testkit';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
-import { newUuid, nilUuid, type Uuid } from '../runtime/ids.ts';
+import { createMetrics, newUuid, nilUuid, systemClock, type Uuid } from '../runtime/index.ts';
 import { createDatabase, poolFiguresOf } from './database.ts';
-import { countLimit, ledgerFigures } from './ledger-figures.ts';
+import { createDatabaseClock } from './database-clock.ts';
+import { countLimit, ledgerGauges, readGauges } from './ledger-figures.ts';
+import { registerLedgerMetrics } from './ledger-metrics.ts';
 import { ensurePartitions, partitionName } from './partitions.ts';
-import { slowLedgerFigures } from './slow-ledger-figures.ts';
+import { slowLedgerGauges } from './slow-ledger-figures.ts';
 
 let opened: Awaited<ReturnType<typeof openTestDatabase>>;
 beforeAll(async () => {
@@ -36,7 +38,7 @@ describe('the figures of a pool', () => {
 });
 
 describe('overdue deliveries', () => {
-  const overdue = async () => (await ledgerFigures(opened.db)).overdueDeliveries;
+  const overdue = async () => (await readGauges(opened.db, ledgerGauges.deliveries)).overdue;
   const pause = (organizationId: Uuid) =>
     sql`insert into sending_pauses (organization_id) values (${organizationId})`.execute(opened.db);
   const resume = (organizationId: Uuid) =>
@@ -72,6 +74,25 @@ describe('overdue deliveries', () => {
   });
 });
 
+describe('while a table is locked', () => {
+  it('the gauges of other tables are read, and the age shows that some are not', async () => {
+    const registry = createMetrics('test', undefined);
+    registerLedgerMetrics(registry, createDatabaseClock(systemClock), opened.db);
+    const read = async (name: string) =>
+      Number(new RegExp(`^${name}\\{.* (\\S+)$`, 'm').exec(await registry.metrics())?.[1]?.replace('Inf', 'Infinity'));
+    await opened.db.transaction().execute(async (trx) => {
+      await sql`lock table outbox in access exclusive mode`.execute(trx);
+      const seesPartitions = async () => {
+        await sql`select 'not idle'`.execute(trx);
+        return (await read('ledger_partitions_ahead_months')) === 2;
+      };
+      await until('the partitions are counted', seesPartitions);
+      expect(await read('ledger_figures_age_seconds')).toBe(Number.POSITIVE_INFINITY);
+    });
+    await until('all are read', async () => (await read('ledger_figures_age_seconds')) < 60);
+  });
+});
+
 describe('the slow figures of the ledger', () => {
   it('count webhooks by state, and those whose circuit is open', async () => {
     const { db } = opened;
@@ -82,7 +103,8 @@ describe('the slow figures of the ledger', () => {
     await sql`update webhooks set state = 'deleted' where id = ${deleted}`.execute(db);
     await sql`insert into webhook_health (webhook_id, open_until)
       values (${open}, now() + interval '1 minute'), (${closed}, now() - interval '1 minute')`.execute(db);
-    expect(await slowLedgerFigures(db)).toMatchObject({ openBreakers: 1, enabledWebhooks: 2, disabledWebhooks: 1 });
+    expect(await readGauges(db, slowLedgerGauges.webhooks)).toEqual({ enabled: 2, disabled: 1 });
+    expect(await readGauges(db, slowLedgerGauges.breakers)).toEqual({ open: 1 });
   });
 
   it('count the keys that expire within seven days, of those used within seven days', async () => {
@@ -100,14 +122,14 @@ describe('the slow figures of the ledger', () => {
     await add(soon, `now() - interval '8 days'`);
     await add(soon, 'null');
     await add(soon, lately, 'now()');
-    expect((await slowLedgerFigures(db)).expiringKeys).toBe(1);
+    expect(await readGauges(db, slowLedgerGauges.keys)).toEqual({ expiring: 1 });
   });
 
   it('count the months ahead of the table that has the fewest, up to the first gap', async () => {
     const { db } = opened;
     const now = new Date();
     await ensurePartitions(db, now);
-    const monthsAhead = async () => (await slowLedgerFigures(db)).monthsAhead;
+    const monthsAhead = async () => (await readGauges(db, slowLedgerGauges.partitions)).monthsAhead;
     const drop = (table: 'events' | 'attempts', ahead: number) => {
       const name = partitionName(table, Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + ahead, 1));
       return sql`drop table ${sql.table(name)}`.execute(db);

@@ -1,9 +1,9 @@
 import { Gauge, type Registry, registerFigures } from '../runtime/index.ts';
 import type { Database } from './database.ts';
 import type { DatabaseClock } from './database-clock.ts';
-import { ledgerFigures, ledgerGauges } from './ledger-figures.ts';
+import { type LedgerGauge, ledgerGauges, readGauges } from './ledger-figures.ts';
 import { registerPools } from './pool-gauges.ts';
-import { slowFiguresEveryMs, slowLedgerFigures, slowLedgerGauges } from './slow-ledger-figures.ts';
+import { slowFiguresEveryMs, slowLedgerGauges } from './slow-ledger-figures.ts';
 
 /**
  * Registers the ledger's figures, the clock offset and the connection pools for every process.
@@ -16,8 +16,15 @@ export function registerLedgerMetrics(
   ledger: Database,
 ): (pool: string, database: Database) => void {
   const pools = new Map([['ledger', ledger]]);
-  registerFigures(registry, ledgerGauges, () => ledgerFigures(ledger));
-  registerFigures(registry, slowLedgerGauges, () => slowLedgerFigures(ledger), slowFiguresEveryMs);
+  const ages = registerGauges(registry, ledger);
+  new Gauge({
+    name: 'ledger_figures_age_seconds',
+    help: 'Time since every gauge of the ledger was read; infinite before that.',
+    registers: [registry],
+    async collect() {
+      this.set(Math.max(...(await Promise.all(ages.map((age) => age())))) / 1_000);
+    },
+  });
   registerPools(registry, pools);
   new Gauge({
     name: 'database_clock_offset_seconds',
@@ -28,4 +35,21 @@ export function registerLedgerMetrics(
     },
   });
   return (pool, database) => void pools.set(pool, database);
+}
+
+/** Reads the gauges one table after the other, so that a scrape needs one connection. Returns the age of each table. */
+function registerGauges(registry: Registry, ledger: Database): (() => Promise<number>)[] {
+  let latest: Promise<unknown> = Promise.resolve();
+  const register = (gauges: Readonly<Record<string, LedgerGauge>>, everyMs?: number) => {
+    const read = () => {
+      const reading = latest.then(() => readGauges(ledger, gauges));
+      latest = Promise.allSettled([reading]);
+      return reading;
+    };
+    return registerFigures(registry, gauges, read, everyMs);
+  };
+  return [
+    ...Object.values(ledgerGauges).map((gauges) => register(gauges)),
+    ...Object.values(slowLedgerGauges).map((gauges) => register(gauges, slowFiguresEveryMs)),
+  ];
 }

@@ -57,13 +57,14 @@ const readWithinMs = 1_000;
  * database outage, the scrape shows the latest figures instead of failing.
  *
  * @param refreshAfterMs minimum time between reads, however often the metrics are scraped
+ * @returns a function that refreshes the figures and returns their age in milliseconds; infinite before the first read
  */
 export function registerFigures<Figures extends Record<keyof Figures, number>>(
   registry: Registry,
   definitions: GaugeDefinitions<Figures>,
   read: () => Promise<Figures>,
   refreshAfterMs = 10_000,
-): void {
+): () => Promise<number> {
   let readAt = Number.NEGATIVE_INFINITY;
   let reading: Promise<void> | undefined;
   const figureNames = Object.keys(definitions) as (keyof Figures)[];
@@ -91,4 +92,8 @@ export function registerFigures<Figures extends Record<keyof Figures, number>>(
       new Gauge({ name, help, labelNames: Object.keys(labels), registers: [registry], collect: refreshed });
     gauges.set(name, gauges.get(name) ?? make());
   }
+  return async () => {
+    await refreshed();
+    return performance.now() - readAt;
+  };
 }

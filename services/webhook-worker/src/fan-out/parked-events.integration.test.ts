@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Database, ledgerFigures } from '@enterprise-api/shared/ledger';
+import { type Database, ledgerGauges, readGauges } from '@enterprise-api/shared/ledger';
 import { insertOrganization, insertWebhook, openTestDatabase } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
@@ -68,7 +68,7 @@ describe('an event whose deliveries PostgreSQL refuses', () => {
     expect(parked.map(({ event_id, reason, failures }) => [event_id, reason, failures]).sort()).toEqual(
       poisoned.map((id) => [id, '23514', 1]),
     );
-    expect((await ledgerFigures(db)).parkedEvents).toBe(3);
+    expect(await readGauges(db, ledgerGauges.parked)).toEqual({ events: 3 });
   });
 
   it('is parked when no partition takes its deliveries: the reason names the table, and no value', async () => {
