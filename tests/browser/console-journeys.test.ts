@@ -267,7 +267,7 @@ it('the debugger says why a receiver refuses a signature', async () => {
 
 describe('a search', () => {
   // What shells, addresses and patterns would read differently.
-  const needle = '100% "<b>" a_b\\ +&#';
+  const needle = ' 100% "<b>" a_b\\ +&# ';
   const organization = () => fromPublicId('org', stage.customer.organizationId) as string;
   let found: string | undefined;
   beforeAll(async () => {

@@ -1,5 +1,8 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { fromPublicId, newUuid } from '@enterprise-api/shared/runtime';
-import { until } from '@enterprise-api/testkit';
+import { projectFolder, until } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { expectGood, loadAxe } from './accessibility.ts';
@@ -330,6 +333,39 @@ describe('a state', () => {
     await until('both', () => idsOn(page), { holds: (found) => found.length === 2 });
     await show(other.page, page.url());
     expect(await idsOn(other.page)).toEqual(ids.slice(1, 3));
+  });
+
+  it('a list shows a request and a command that print the same rows, and no command that would print others', async () => {
+    const { customer, origin } = stage;
+    await using window = await stage.enter('');
+    const { page } = window;
+    const access = { ENTERPRISE_API_URL: origin, ENTERPRISE_API_KEY: customer.key, API_KEY: customer.key };
+    const cli = join(projectFolder, 'packages/cli/bin/enterprise-api.js');
+    const idsIn = (text: string) => [...new Set(text.match(/(?:dlv|evt)_[0-9a-z]{26}/g))];
+    const run = async (line: string) => {
+      const program = `enterprise-api() { '${process.execPath}' '${cli}' "$@"; }; ${line}`;
+      return (await promisify(execFile)('bash', ['-c', program], { env: { ...process.env, ...access } })).stdout;
+    };
+    const shownAt = async (path: string) => {
+      await show(page, `${origin}/console/${customer.organizationId}${path}`);
+      return ((await page.locator('.request pre').last().textContent()) ?? '').split('\n');
+    };
+    for (const path of [
+      '/events?q=batch_1',
+      '/deliveries?last_status_code=503&last_error=timeout&last_error=http_error',
+    ]) {
+      const lines = await shownAt(path);
+      expect(lines).toHaveLength(2);
+      const [first = '', ...others] = idsIn(await page.locator('table').innerHTML());
+      const listed = [first, ...others].filter((id) => id.slice(0, 3) === first.slice(0, 3));
+      expect(listed).toHaveLength(path.startsWith('/events') ? 1 : 4);
+      for (const line of lines) {
+        const printed = idsIn(await run(line)).filter((id) => id.slice(0, 3) === first.slice(0, 3));
+        expect(printed).toEqual(listed);
+      }
+    }
+    for (const path of ['/events?subject=batch_1', '/deliveries?subject=batch_1', `/deliveries?id=${failedId}`])
+      expect(await shownAt(path)).toHaveLength(1);
   });
 
   it('a live page reads every 2 seconds while somebody can see it, and not at all while nobody can', async () => {

@@ -24,7 +24,7 @@ export function Deliveries() {
   const urlOf = (id: string) => webhooks.data?.data.find((webhook) => webhook.id === id)?.url ?? id;
   return (
     <Page title={m.deliveries.title} actions={<Jump />}>
-      <Panel bare title={m.deliveries.title} request={path} cli={query.has('id') ? undefined : cliOf(query)}>
+      <Panel bare title={m.deliveries.title} request={path} cli={cliOf(query)}>
         <Filters names={names}>
           <Select
             label={m.deliveries.webhook}
@@ -157,7 +157,9 @@ const options = {
   until: 'until',
 };
 
-function cliOf(query: URLSearchParams): string {
+/** The command for this list. It takes no ids, and would take a subject from standard input. */
+function cliOf(query: URLSearchParams): string | undefined {
+  if (query.has('id') || query.has('subject')) return undefined;
   const given = Object.entries(options).flatMap(([name, option]) => {
     const value = query.getAll(name).join(',');
     return value === '' ? [] : [` --${option} ${shellWord(value)}`];

@@ -79,7 +79,9 @@ export function Events() {
 
 const options = { q: 'search', type: 'type', since: 'since', until: 'until' };
 
-function cliOf(query: URLSearchParams): string {
+/** The command for this list. It would take a subject from standard input. */
+function cliOf(query: URLSearchParams): string | undefined {
+  if (query.has('subject')) return undefined;
   const given = Object.entries(options).flatMap(([name, option]) => {
     const value = query.get(name);
     return value === null ? [] : [` --${option} ${shellWord(value)}`];

@@ -95,6 +95,15 @@ describe('q of GET /v1/events', () => {
     expect(idsOf(next)).toEqual(ids.slice(3));
   });
 
+  it('reads on past more data than a page carries, and splits such data over pages', async () => {
+    const id = await emit({ note: 'deep-mark' });
+    await writeMany(40, 'hay '.repeat(60_000));
+    expect(await allPages(events, { q: 'deep-mark' })).toEqual([id]);
+    const { body } = await get(events, { q: 'hay', limit: 100 }).expect(200);
+    expect(body.data.length).toBeLessThan(20);
+    expect(new Set(await allPages(events, { q: 'hay', limit: 100 })).size).toBe(40);
+  });
+
   it.each(['a', 'b'.repeat(201)])('400 for a text of the wrong length: %#', async (q) => {
     const { body } = await get(events, { q }).expect(400);
     expect(body.error).toMatchObject({ code: 'validation_failed', param: 'q' });
