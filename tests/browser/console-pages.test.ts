@@ -335,6 +335,14 @@ describe('a state', () => {
     expect(await idsOn(other.page)).toEqual(ids.slice(1, 3));
   });
 
+  it.each(['/usage?month=2026-13', '/deliveries?since=%2B275760-09-13T00:00:00Z', '?range=toString'])(
+    'an address with a time that means nothing shows its page: %s',
+    async (path) => {
+      await using window = await stage.enter(path, {}, { ...desktop, timezoneId: 'Asia/Tokyo' });
+      expect(window.complaints.filter((text) => text.includes('Error'))).toEqual([]);
+    },
+  );
+
   it('a list shows a request and a command that print the same rows, and no command that would print others', async () => {
     const { customer, origin } = stage;
     await using window = await stage.enter('');

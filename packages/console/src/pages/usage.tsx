@@ -13,7 +13,7 @@ const splits = { '': m.usage.day, key: m.usage.key, area: m.usage.area };
 
 export function UsagePage() {
   const { query } = usePlace();
-  const month = /^\d{4}-\d\d$/.exec(query.get('month') ?? '')?.[0] ?? new Date().toISOString().slice(0, 7);
+  const month = /^\d{4}-(0[1-9]|1[0-2])$/.exec(query.get('month') ?? '')?.[0] ?? new Date().toISOString().slice(0, 7);
   const split =
     query.get('by') === 'key' || query.get('by') === 'area' ? (query.get('by') as 'key' | 'area') : undefined;
   const { since, until } = boundsOf(month);

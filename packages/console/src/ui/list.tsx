@@ -60,9 +60,9 @@ export function PeriodFields() {
 
 /** The value of a field for a time, in the time zone of the browser. */
 export function localTime(at: string | null): string {
-  if (at === null || Number.isNaN(Date.parse(at))) return '';
-  const date = new Date(at);
-  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+  const date = new Date(at ?? Number.NaN);
+  const local = new Date(date.getTime() - date.getTimezoneOffset() * 60_000);
+  return Number.isNaN(local.getTime()) ? '' : local.toISOString().slice(0, 16);
 }
 
 /** The request of a list: its filters, and its place within it. */
