@@ -17,6 +17,7 @@ describe.each(queueBackends())('the consumer of a queue on $name that is away at
     proxy.cut();
     const handled: string[] = [];
     let errors = 0;
+    const metrics = createWorkerMetrics(undefined);
     const options: ConsumerOptions = {
       backend: selectQueueBackend({ redisUrl: redisUrl && proxied(redisUrl), databaseUrl: proxied(database.url) }),
       handlers: {
@@ -25,7 +26,7 @@ describe.each(queueBackends())('the consumer of a queue on $name that is away at
       },
       log: createLogger('test', 'silent'),
       clock: systemClock,
-      metrics: createWorkerMetrics(undefined),
+      metrics,
       onError: () => {
         errors += 1;
       },
@@ -44,5 +45,7 @@ describe.each(queueBackends())('the consumer of a queue on $name that is away at
     proxy.cut();
     await consumer.close();
     expect(errors).toBeLessThan(100);
+    const counted = await metrics.registry.getSingleMetric('webhook_queue_errors_total')?.get();
+    expect(counted?.values[0]?.value).toBe(errors);
   });
 });

@@ -40,9 +40,14 @@ const recreateAfterMs = 1_000;
 const closeWithinMs = 1_500;
 
 /** Binds a kind of job to its handler. Only this file creates BullMQ workers. */
-export function startConsumer<Name extends JobName>(name: Name, options: ConsumerOptions): QueueConsumer {
-  const { metrics } = options;
-  const producer = createJobProducer(options.backend, name, options.onError);
+export function startConsumer<Name extends JobName>(name: Name, given: ConsumerOptions): QueueConsumer {
+  const { metrics } = given;
+  const onError = (error: Error) => {
+    metrics.queueErrors.inc();
+    given.onError(error);
+  };
+  const options = { ...given, onError };
+  const producer = createJobProducer(options.backend, name, onError);
   const runner = createJobRunner(name, options.handlers, options.clock);
   /** Undefined while the worker is being replaced, and after the consumer is closed. */
   let current: BoundWorker | undefined;
@@ -88,11 +93,7 @@ function bindWorker(queue: string, { run }: JobRunner, { backend, log, metrics, 
   const settings = { backoffStrategy: (attemptsMade: number) => backoffMs(attemptsMade, backoff) };
   const limits = { concurrency: maxConcurrentJobs, maxStalledCount };
   const worker = new Worker(queue, run, { ...connection, ...limits, settings, autorun: false }, factory);
-  const onWorkerError = (error: Error) => {
-    metrics.queueErrors.inc();
-    onError(error);
-  };
-  worker.on('error', onWorkerError);
+  worker.on('error', onError);
   worker.on('failed', (job, error) => {
     metrics.jobsFailed.inc({ queue });
     log.warn({ queue, job_id: job?.id, reason: error.message }, 'job failed');
@@ -100,7 +101,7 @@ function bindWorker(queue: string, { run }: JobRunner, { backend, log, metrics, 
   const ended = worker
     .waitUntilReady()
     .then(() => worker.run())
-    .catch(onWorkerError);
+    .catch(onError);
   return {
     /** Resolves when the worker is closed, or when its first connection to the backend failed. */
     ended,
