@@ -16,13 +16,11 @@ export function addCounts(to: Histogram, buckets: readonly number[], counts: rea
 /** Takes the nearest rank. Null without values. */
 export function percentilesOf(histogram: Histogram): WebhookStatistics['totals']['duration_ms'] {
   const total = histogram.reduce((sum, count) => sum + count, 0);
+  let bucket = -1;
+  let counted = 0;
   const valueAt = (percent: number): number | null => {
-    let counted = 0;
-    for (const [bucket, { value }] of attemptBuckets.entries()) {
-      counted += histogram[bucket] ?? 0;
-      if (total > 0 && counted * 100 >= total * percent) return value;
-    }
-    return null;
+    while (counted * 100 < total * percent) counted += histogram[++bucket] ?? 0;
+    return attemptBuckets[bucket]?.value ?? null;
   };
   return { p50: valueAt(50), p95: valueAt(95), p99: valueAt(99) };
 }

@@ -68,10 +68,9 @@ export async function listStatistics(
     where organization_id = ${organizationId} ${webhookId === undefined ? sql`` : sql`and id = ${webhookId}`}`;
   const countedFor = webhookId === undefined && groupBy !== 'webhook' ? sql`select ${organizationId}::uuid` : asked;
   const { rows } = await sql<StatisticsRow>`
-    select start, ${groupBy ? groupColumns[groupBy] : sql`''`}::text as "group",
-      json_agg(json_build_array(error = '', buckets, durations, lags)) as histograms
-    from (${attemptsOf(asked, spans, granularity, countedFor)}) a group by 1, 2 order by 1, 2 limit ${limit}`.execute(
-    db,
-  );
+    select start, "group"::text as "group", json_agg(json_build_array(error = '', buckets, durations, lags)) as histograms
+    from (select *, ${groupBy ? groupColumns[groupBy] : sql`''`} as "group"
+      from (${attemptsOf(asked, spans, granularity, countedFor)}) a) a
+    group by start, a."group" order by start, a."group" limit ${limit}`.execute(db);
   return rows;
 }
