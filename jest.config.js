@@ -29,11 +29,13 @@ const prepared = (setup) => ({
 });
 
 // Large suites beside the one end-to-end path of each promise: GiB, 100,000 webhooks, 150,000 random requests, the tour,
-// the example service, client libraries, a failover, a collector that is away, the drills' own tools.
+// the example service, client libraries, a failover, a collector that is away, the drills' own tools, closings, limits and
+// recoveries with several workers on both queues.
 const long = [
   '/services/api/src/forwarding/transfers\\.test\\.ts$',
   '/services/api/src/(event-history/after-failover|http/parsing/fuzz)\\.integration\\.test\\.ts$',
   '/tests/cli/listen-api\\.test\\.ts$',
+  '/tests/e2e/(closed-organization|tracing|webhook-controls|webhook-recovery)\\.test\\.ts$',
   '/tests/e2e/(collector-away|consultations|consultations-killed|demo|forwarding-memory|many-webhooks)\\.test\\.ts$',
   '/tests/e2e/(openai-client|redis-tls|scim-provisioning|trace-context|tracing-packages)\\.test\\.ts$',
   '/packages/testkit/src/embedded-postgres/.*\\.test\\.ts$',
