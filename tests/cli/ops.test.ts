@@ -11,6 +11,7 @@ import {
   testInternalSecret,
   testKeyRing,
   until,
+  untilLockWait,
 } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
@@ -50,6 +51,7 @@ describe('enterprise-api ops', () => {
     expect((await ops('webhook', webhook.id)).stdout).toMatch(/circuit\s+closed/);
     expect(JSON.stringify(found)).not.toContain(webhook.secret);
     const test = await stage.customer.call('POST', `/v1/webhooks/${webhook.id}/test`);
+    expect((await ops('webhook', webhook.id)).stdout).toMatch(/pending\s+1\n.*\n\s*it waits for\s+capacity/);
     expect(await ops('delivery', test.body.id)).toMatchObject({ code: 2, stderr: expect.stringContaining('--actor') });
     const shown = await ops('delivery', test.body.id, '--actor', 'on-call');
     expect(shown.stdout).toContain(stage.customer.organizationId);
@@ -133,6 +135,20 @@ describe('enterprise-api ops', () => {
     });
     expect(shown.code).toBe(0);
     expect(shown.stdout).toMatch(/webhooks\s+did not answer in time/);
+  });
+
+  it('shows the sizes without a part that does not answer in time, and how to end the session that locks it', async () => {
+    const { db } = stage.stage;
+    const { locks, sizes, waiting } = await db.transaction().execute(async (trx) => {
+      await sql`lock table parked_events in access exclusive mode`.execute(trx);
+      const waiting = Promise.allSettled([sql`select from parked_events`.execute(db)]);
+      await untilLockWait(db);
+      return { locks: await ops('locks'), sizes: await ops('sizes'), waiting };
+    });
+    expect(sizes).toMatchObject({ code: 0, stderr: expect.stringContaining('Parked events: did not answer in time.') });
+    expect(sizes.stdout).toContain('Overdue deliveries');
+    expect(locks.stderr).toContain('pg_terminate_backend(<PID>)');
+    await waiting;
   });
 
   it('runs retention and re-encryption where the services are installed, with the settings of the environment', async () => {

@@ -138,7 +138,13 @@ export function internalRoutes(
         countJobs: () => countJobs(queue),
       }),
       database: createDatabaseReports({ db, clock: databaseClock }),
-      inspection: createInspection({ db, webhooks, deliveries, redelivery }),
+      inspection: createInspection({
+        db,
+        webhooks,
+        health: createWebhookHealth({ db, clock: databaseClock, cursors }),
+        deliveries,
+        redelivery,
+      }),
       queueJobs: createQueueJobsReader({
         isOpen: config.queueBoard,
         countJobs: () => countJobs(queue),

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { Context } from '../context.ts';
 import { internalApiOf } from '../internal/client.ts';
 import type { DatabaseLocks, DatabaseSizes, DatabaseStatements } from '../internal/types.ts';
+import type { Column } from '../output/table.ts';
 import {
   connectionColumns,
   leasedOftenColumns,
@@ -15,6 +16,8 @@ import {
 import { bytes, count, time } from '../present/format.ts';
 import type { GlobalOptions } from '../settings/settings.ts';
 import { action } from './action.ts';
+
+const howToEnd = 'To end a session, stop its program, or run in psql: select pg_terminate_backend(<PID>)';
 
 type Open = (options: GlobalOptions) => Context;
 
@@ -31,6 +34,7 @@ export function addDatabaseCommands(ops: Command, open: Open): void {
           ['sessions', count(locks.sessions.length)],
         ]);
         context.printer.section('Sessions', locks.sessions, sessionColumns);
+        if (locks.sessions.length > 0) context.printer.note(howToEnd);
       }),
     );
   ops
@@ -62,9 +66,11 @@ async function showSizes(context: Context): Promise<void> {
     ['at', time(sizes.at)],
     ['database', bytes(sizes.bytes)],
   ]);
-  printer.section('Tables', sizes.tables, tableColumns);
-  printer.section('Events not fanned out', sizes.outbox, outboxColumns);
-  printer.section('Overdue deliveries', sizes.overdue, overdueColumns);
-  printer.section('Deliveries leased more than three times', sizes.leased_often, leasedOftenColumns);
-  printer.section('Parked events', sizes.parked_events, parkedColumns);
+  const show = <Row>(title: string, rows: readonly Row[] | null, columns: readonly Column<Row>[]) =>
+    rows === null ? printer.note(`${title}: did not answer in time.`) : printer.section(title, rows, columns);
+  show('Tables', sizes.tables, tableColumns);
+  show('Events not fanned out', sizes.outbox, outboxColumns);
+  show('Overdue deliveries', sizes.overdue, overdueColumns);
+  show('Deliveries leased more than three times', sizes.leased_often, leasedOftenColumns);
+  show('Parked events', sizes.parked_events, parkedColumns);
 }

@@ -1,3 +1,4 @@
+import type { WebhookHealth } from '@enterprise-api/sdk';
 import type { Command } from 'commander';
 import type { Context } from '../context.ts';
 import { formsOf, publicId } from '../input/ids.ts';
@@ -6,6 +7,7 @@ import type { InspectedDelivery, InspectedWebhook, Sending, Stats } from '../int
 import type { Field } from '../output/printer.ts';
 import { attemptColumns, deliveryColumns, deliveryFields, withoutSubject } from '../present/deliveries.ts';
 import { healthFields, policyWarning, queueColumns, sendingFields, statsFields } from '../present/ops.ts';
+import { pendingFields, showCauses } from '../present/webhook-monitoring.ts';
 import { webhookFields } from '../present/webhooks.ts';
 import type { GlobalOptions } from '../settings/settings.ts';
 import { action } from './action.ts';
@@ -82,16 +84,17 @@ function addInspection(ops: Command, open: Open): void {
     .action(
       action(open, async (context, _options, id) => {
         const api = internalApiOf(context);
-        const found = await api.get<InspectedWebhook>(
-          `/internal/v1/webhooks/${encodeURIComponent(publicId('whk', id))}`,
-        );
+        const path = `/internal/v1/webhooks/${encodeURIComponent(publicId('whk', id))}`;
+        const found = await api.get<InspectedWebhook>(path);
+        const health = await api.get<WebhookHealth>(`${path}/health`);
         const { data } = await api.get<{ data: InspectedDelivery['delivery'][] }>(
           `/internal/v1/organizations/${found.organization_id}/deliveries`,
           { webhook_id: found.webhook.id, limit: 10 },
         );
         const deliveries = data.map(withoutSubject);
-        const fields = [...webhookFields(found.webhook), ...healthFields(found)];
-        context.printer.object({ ...found, latest_deliveries: deliveries }, fields);
+        const fields = [...webhookFields(found.webhook), ...healthFields(found), ...pendingFields(health)];
+        context.printer.object({ ...found, webhook_health: health, latest_deliveries: deliveries }, fields);
+        showCauses(context.printer, health);
         context.printer.section('Latest deliveries', deliveries, deliveryColumns(context.printer.paint));
       }),
     );

@@ -3,9 +3,9 @@ import { openApi } from '../clients.ts';
 import type { Context } from '../context.ts';
 import { instant } from '../input/values.ts';
 import {
-  causeColumns,
   healthColumns,
   healthFields,
+  showCauses,
   statisticsColumns,
   statisticsLine,
 } from '../present/webhook-monitoring.ts';
@@ -38,7 +38,7 @@ export function addMonitoring(webhooks: Command, open: (options: GlobalOptions) 
         }
         const health = await api.health(id, { signal: io.signal });
         printer.object(health, healthFields(health));
-        if (health.causes.length > 0) printer.section('causes of the last 24 hours', health.causes, causeColumns);
+        showCauses(printer, health);
       }),
     );
   webhooks

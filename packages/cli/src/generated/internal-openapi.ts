@@ -488,7 +488,7 @@ export interface components {
             at: string;
             /** @description The size of the database. */
             bytes: number;
-            /** @description Our tables, the largest first. */
+            /** @description Our tables, the largest first. Null if it did not answer within 2 s. */
             tables: {
                 /** @description The name of the table. */
                 name: string;
@@ -516,8 +516,8 @@ export interface components {
                  * @description When it, or one of its partitions, was last analyzed.
                  */
                 analyzed_at: string | null;
-            }[];
-            /** @description Organizations with the most events that are not fanned out. */
+            }[] | null;
+            /** @description Organizations with the most events that are not fanned out. Null if it did not answer within 2 s. */
             outbox: {
                 /** @description The organization. */
                 organization_id: string;
@@ -528,8 +528,8 @@ export interface components {
                  * @description When the oldest of them was written.
                  */
                 oldest_at: string;
-            }[];
-            /** @description Webhooks with the most deliveries that are due for more than a minute. Excludes paused deliveries. */
+            }[] | null;
+            /** @description Webhooks with the most deliveries that are due for more than a minute. Excludes paused deliveries. Null if it did not answer within 2 s. */
             overdue: {
                 /** @description The webhook. */
                 webhook_id: string;
@@ -542,15 +542,15 @@ export interface components {
                  * @description When the first of them became due.
                  */
                 due_since: string;
-            }[];
-            /** @description Deliveries that were leased more than three times and not sent: they may crash their workers. */
+            }[] | null;
+            /** @description Deliveries that were leased more than three times and not sent: they may crash their workers. Null if it did not answer within 2 s. */
             leased_often: {
                 /** @description The delivery. */
                 delivery_id: string;
                 /** @description How many leases ended without a recorded attempt. */
                 leases: number;
-            }[];
-            /** @description Events whose deliveries the database refuses, the oldest first. */
+            }[] | null;
+            /** @description Events whose deliveries the database refuses, the oldest first. Null if it did not answer within 2 s. */
             parked_events: {
                 /** @description The event. */
                 event_id: string;
@@ -565,7 +565,7 @@ export interface components {
                  * @description When its fan-out is tried again.
                  */
                 retry_at: string;
-            }[];
+            }[] | null;
         };
         /** @description The activity of our connections to the database, and our slowest statements. */
         DatabaseStatements: {
@@ -1531,6 +1531,88 @@ export interface components {
              */
             updated_at: string;
         };
+        /** @description Whether the deliveries of a webhook arrive, and if not, why. */
+        WebhookHealth: {
+            /**
+             * @description Always `webhook_health`.
+             * @constant
+             */
+            object: "webhook_health";
+            /** @description Id of the webhook. */
+            webhook_id: string;
+            /** @description Whether the webhook works. */
+            state: components["schemas"]["WebhookHealthState"];
+            /**
+             * Format: date-time
+             * @description When the webhook was disabled or began to fail; null in every other state.
+             */
+            since: string | null;
+            /**
+             * Format: date-time
+             * @description When the newest attempt that succeeded began; null if there is none.
+             */
+            last_success_at: string | null;
+            /**
+             * Format: date-time
+             * @description When the newest attempt that failed began; null if there is none.
+             */
+            last_failure_at: string | null;
+            /**
+             * Format: date-time
+             * @description When the failures since the last success began; null if there are none.
+             */
+            failing_since: string | null;
+            /**
+             * Format: date-time
+             * @description When the webhook will be disabled unless a delivery succeeds first; null until 20 attempts have failed.
+             */
+            disable_at: string | null;
+            /** @description The circuit breaker of the webhook. */
+            circuit: {
+                /**
+                 * @description `open`: deliveries wait after failures. `half_open`: one delivery at a time tests the endpoint.
+                 * @enum {string}
+                 */
+                state: "closed" | "open" | "half_open";
+                /**
+                 * Format: date-time
+                 * @description When the next delivery is tried; null unless the circuit is open.
+                 */
+                next_attempt_at: string | null;
+            };
+            /** @description How many deliveries are pending, counted up to 10,000. */
+            pending: number;
+            /**
+             * Format: date-time
+             * @description When the oldest of them was created; null if there is none.
+             */
+            oldest_pending_at: string | null;
+            /** @description What the oldest of them waits for; null if there is none. */
+            oldest_waiting_for: components["schemas"]["WaitingReason"] | null;
+            /** @description Why attempts failed in the last 24 hours: at most 5 causes, the most frequent first. */
+            causes: {
+                /** @description Why the attempts failed. */
+                error: components["schemas"]["AttemptError"];
+                /** @description The status of the answers; null if there was none. */
+                status_code: number | null;
+                /** @description How many attempts failed with this error and status. */
+                count: number;
+                /**
+                 * Format: date-time
+                 * @description When the newest of them began.
+                 */
+                last_at: string;
+                /** @description The delivery of the newest of them. */
+                delivery_id: string;
+                /** @description The remedy, as a sentence. */
+                hint: string;
+            }[];
+        };
+        /**
+         * @description The first that holds: `disabled`; `failing` (3 or more attempts failed since the last success); `degraded` (an attempt failed since the last success, or 5 % of the last hour, or the circuit is not closed); `idle` (no attempt for 24 hours); `healthy`. Expect further states.
+         * @enum {string}
+         */
+        WebhookHealthState: "disabled" | "failing" | "degraded" | "idle" | "healthy";
         /** @description A page of a list. */
         WebhookList: {
             /**

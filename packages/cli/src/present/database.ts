@@ -30,7 +30,7 @@ export const slowestColumns: Column<NonNullable<DatabaseStatements['slowest']>[n
   { title: 'STATEMENT', text: ({ statement }) => statement, isElastic: true },
 ];
 
-export const tableColumns: Column<DatabaseSizes['tables'][number]>[] = [
+export const tableColumns: Column<NonNullable<DatabaseSizes['tables']>[number]>[] = [
   { title: 'TABLE', text: ({ name }) => name },
   { title: 'SIZE', text: (row) => bytes(row.bytes), align: 'right' },
   { title: 'INDEXES', text: ({ index_bytes }) => bytes(index_bytes), align: 'right' },
@@ -43,25 +43,25 @@ export const tableColumns: Column<DatabaseSizes['tables'][number]>[] = [
   { title: 'ANALYZED (UTC)', text: ({ analyzed_at }) => time(analyzed_at) },
 ];
 
-export const outboxColumns: Column<DatabaseSizes['outbox'][number]>[] = [
+export const outboxColumns: Column<NonNullable<DatabaseSizes['outbox']>[number]>[] = [
   { title: 'ORGANIZATION', text: ({ organization_id }) => organization_id },
   { title: 'EVENTS', text: ({ events }) => count(events), align: 'right' },
   { title: 'OLDEST (UTC)', text: ({ oldest_at }) => time(oldest_at) },
 ];
 
-export const overdueColumns: Column<DatabaseSizes['overdue'][number]>[] = [
+export const overdueColumns: Column<NonNullable<DatabaseSizes['overdue']>[number]>[] = [
   { title: 'WEBHOOK', text: ({ webhook_id }) => webhook_id },
   { title: 'ORGANIZATION', text: ({ organization_id }) => organization_id },
   { title: 'DELIVERIES', text: ({ deliveries }) => count(deliveries), align: 'right' },
   { title: 'DUE SINCE (UTC)', text: ({ due_since }) => time(due_since) },
 ];
 
-export const leasedOftenColumns: Column<DatabaseSizes['leased_often'][number]>[] = [
+export const leasedOftenColumns: Column<NonNullable<DatabaseSizes['leased_often']>[number]>[] = [
   { title: 'DELIVERY', text: ({ delivery_id }) => delivery_id },
   { title: 'LEASES', text: ({ leases }) => count(leases), align: 'right' },
 ];
 
-export const parkedColumns: Column<DatabaseSizes['parked_events'][number]>[] = [
+export const parkedColumns: Column<NonNullable<DatabaseSizes['parked_events']>[number]>[] = [
   { title: 'EVENT', text: ({ event_id }) => event_id },
   { title: 'ORGANIZATION', text: ({ organization_id }) => organization_id },
   { title: 'REASON', text: ({ reason }) => reason },

@@ -1,6 +1,6 @@
 import type { WebhookHealth, WebhookHealthSummary, WebhookStatistics } from '@enterprise-api/sdk';
 import type { Colour, Paint } from '../output/paint.ts';
-import type { Field } from '../output/printer.ts';
+import type { Field, Printer } from '../output/printer.ts';
 import type { Column } from '../output/table.ts';
 import { count, orDash, time } from './format.ts';
 
@@ -25,7 +25,7 @@ export function healthColumns(paint: Paint): Column<WebhookHealthSummary>[] {
 }
 
 export function healthFields(health: WebhookHealth): Field[] {
-  const { since, circuit, failing_since, disable_at, pending } = health;
+  const { since, circuit, failing_since, disable_at } = health;
   const until = circuit.next_attempt_at === null ? '' : ` until ${time(circuit.next_attempt_at)}`;
   return [
     ['webhook', health.webhook_id],
@@ -35,13 +35,23 @@ export function healthFields(health: WebhookHealth): Field[] {
     ['failing since', failing_since === null ? undefined : time(failing_since)],
     ['disabled at', disable_at === null ? undefined : `${time(disable_at)}, unless a delivery succeeds before`],
     ['circuit', `${circuit.state}${until}`],
-    ['pending', count(pending)],
-    ['oldest pending', pending === 0 ? undefined : time(health.oldest_pending_at)],
-    ['it waits for', health.oldest_waiting_for ?? undefined],
+    ...pendingFields(health),
   ];
 }
 
-export const causeColumns: Column<WebhookHealth['causes'][number]>[] = [
+export function pendingFields({ pending, oldest_pending_at, oldest_waiting_for }: WebhookHealth): Field[] {
+  return [
+    ['pending', count(pending)],
+    ['oldest pending', pending === 0 ? undefined : time(oldest_pending_at)],
+    ['it waits for', oldest_waiting_for ?? undefined],
+  ];
+}
+
+export function showCauses(printer: Printer, { causes }: WebhookHealth): void {
+  if (causes.length > 0) printer.section('causes of the last 24 hours', causes, causeColumns);
+}
+
+const causeColumns: Column<WebhookHealth['causes'][number]>[] = [
   { title: 'ATTEMPTS', text: (cause) => count(cause.count), align: 'right' },
   { title: 'ERROR', text: ({ error }) => error },
   { title: 'STATUS', text: ({ status_code }) => orDash(status_code) },

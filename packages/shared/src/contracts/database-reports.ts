@@ -110,6 +110,8 @@ export type DatabaseStatements = z.infer<typeof databaseStatementsSchema>;
 
 const countedSchema = z.int().describe('Counted among the oldest 10,000.');
 
+const nullWhenLate = 'Null if it did not answer within 2 s.';
+
 export const databaseSizesSchema = z
   .strictObject({
     object: z.literal('database_sizes'),
@@ -130,7 +132,8 @@ export const databaseSizesSchema = z
           analyzed_at: timestampSchema.nullable().describe('When it, or one of its partitions, was last analyzed.'),
         }),
       )
-      .describe('Our tables, the largest first.'),
+      .nullable()
+      .describe(`Our tables, the largest first. ${nullWhenLate}`),
     outbox: z
       .array(
         z.strictObject({
@@ -139,7 +142,8 @@ export const databaseSizesSchema = z
           oldest_at: timestampSchema.describe('When the oldest of them was written.'),
         }),
       )
-      .describe('Organizations with the most events that are not fanned out.'),
+      .nullable()
+      .describe(`Organizations with the most events that are not fanned out. ${nullWhenLate}`),
     overdue: z
       .array(
         z.strictObject({
@@ -149,7 +153,10 @@ export const databaseSizesSchema = z
           due_since: timestampSchema.describe('When the first of them became due.'),
         }),
       )
-      .describe('Webhooks with the most deliveries that are due for more than a minute. Excludes paused deliveries.'),
+      .nullable()
+      .describe(
+        `Webhooks with the most deliveries that are due for more than a minute. Excludes paused deliveries. ${nullWhenLate}`,
+      ),
     leased_often: z
       .array(
         z.strictObject({
@@ -157,7 +164,10 @@ export const databaseSizesSchema = z
           leases: z.int().describe('How many leases ended without a recorded attempt.'),
         }),
       )
-      .describe('Deliveries that were leased more than three times and not sent: they may crash their workers.'),
+      .nullable()
+      .describe(
+        `Deliveries that were leased more than three times and not sent: they may crash their workers. ${nullWhenLate}`,
+      ),
     parked_events: z
       .array(
         z.strictObject({
@@ -168,7 +178,8 @@ export const databaseSizesSchema = z
           retry_at: timestampSchema.describe('When its fan-out is tried again.'),
         }),
       )
-      .describe('Events whose deliveries the database refuses, the oldest first.'),
+      .nullable()
+      .describe(`Events whose deliveries the database refuses, the oldest first. ${nullWhenLate}`),
   })
   .meta({
     id: 'DatabaseSizes',

@@ -117,7 +117,7 @@ export async function readSlowStatements(db: Database, schema: string): Promise<
   return rows;
 }
 
-type TableSize = Omit<DatabaseSizes['tables'][number], 'vacuumed_at' | 'analyzed_at'> & {
+type TableSize = Omit<NonNullable<DatabaseSizes['tables']>[number], 'vacuumed_at' | 'analyzed_at'> & {
   vacuumed_at: Date | null;
   analyzed_at: Date | null;
 };

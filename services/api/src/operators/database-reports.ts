@@ -27,6 +27,7 @@ import {
   readSlowStatements,
   readTables,
 } from './database-queries.ts';
+import { readInTime } from './stats.ts';
 import { readSnapshot } from './stats-queries.ts';
 import { withoutLiterals } from './without-literals.ts';
 
@@ -42,7 +43,7 @@ export function createDatabaseReports({ db, clock }: { db: Database; clock: Cloc
   return {
     locks: () => read(readLocks),
     statements: () => read(readStatements),
-    sizes: () => read(readSizes),
+    sizes: () => read((trx, at) => readSizes(trx, at, clock)),
   };
 }
 
@@ -83,42 +84,42 @@ async function readSlowest(trx: DatabaseTransaction): Promise<Pick<DatabaseState
 
 const without = (why: string) => ({ slowest: null, slowest_missing: why });
 
-async function readSizes(trx: DatabaseTransaction, at: string): Promise<DatabaseSizes> {
-  const tables = await readTables(trx);
-  const [outbox, overdue] = [await readOutboxByOrganization(trx), await readOverdueByWebhook(trx)];
-  const [leasedOften, parked] = [await readLeasedOften(trx), await readParkedEvents(trx)];
-  return {
-    object: 'database_sizes',
-    at,
-    bytes: await readDatabaseBytes(trx),
-    tables: tables.map(({ vacuumed_at, analyzed_at, ...table }) => ({
-      ...table,
-      vacuumed_at: vacuumed_at?.toISOString() ?? null,
-      analyzed_at: analyzed_at?.toISOString() ?? null,
-    })),
-    outbox: outbox.map(({ organization_id, events, oldest_at }) => ({
-      organization_id: toPublicId('org', organization_id),
-      events,
-      oldest_at: oldest_at.toISOString(),
-    })),
-    overdue: overdue.map(({ webhook_id, organization_id, deliveries, due_since }) => ({
-      webhook_id: toPublicId('whk', webhook_id),
-      organization_id: toPublicId('org', organization_id),
-      deliveries,
-      due_since: due_since.toISOString(),
-    })),
-    leased_often: leasedOften.map(({ delivery_id, leases }) => ({
-      delivery_id: toPublicId('dlv', delivery_id),
-      leases,
-    })),
-    parked_events: parked.map(({ event_id, organization_id, reason, failures, retry_at }) => ({
-      event_id: toPublicId('evt', event_id),
-      organization_id: toPublicId('org', organization_id),
-      reason,
-      failures,
-      retry_at: retry_at.toISOString(),
-    })),
-  };
+async function readSizes(trx: DatabaseTransaction, at: string, clock: Clock): Promise<DatabaseSizes> {
+  const { parts } = await readInTime(trx, clock, {
+    outbox: async () =>
+      (await readOutboxByOrganization(trx)).map(({ organization_id, events, oldest_at }) => ({
+        organization_id: toPublicId('org', organization_id),
+        events,
+        oldest_at: oldest_at.toISOString(),
+      })),
+    overdue: async () =>
+      (await readOverdueByWebhook(trx)).map(({ webhook_id, organization_id, deliveries, due_since }) => ({
+        webhook_id: toPublicId('whk', webhook_id),
+        organization_id: toPublicId('org', organization_id),
+        deliveries,
+        due_since: due_since.toISOString(),
+      })),
+    leased_often: async () =>
+      (await readLeasedOften(trx)).map(({ delivery_id, leases }) => ({
+        delivery_id: toPublicId('dlv', delivery_id),
+        leases,
+      })),
+    parked_events: async () =>
+      (await readParkedEvents(trx)).map(({ event_id, organization_id, reason, failures, retry_at }) => ({
+        event_id: toPublicId('evt', event_id),
+        organization_id: toPublicId('org', organization_id),
+        reason,
+        failures,
+        retry_at: retry_at.toISOString(),
+      })),
+    tables: async () =>
+      (await readTables(trx)).map(({ vacuumed_at, analyzed_at, ...table }) => ({
+        ...table,
+        vacuumed_at: vacuumed_at?.toISOString() ?? null,
+        analyzed_at: analyzed_at?.toISOString() ?? null,
+      })),
+  });
+  return { object: 'database_sizes', at, bytes: await readDatabaseBytes(trx), ...parts };
 }
 
 function presentSession({ statement, ...session }: DatabaseSession): DatabaseSession {

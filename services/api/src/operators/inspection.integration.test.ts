@@ -1,6 +1,7 @@
-import { fromPublicId } from '@enterprise-api/shared/runtime';
+import { fromPublicId, type Uuid } from '@enterprise-api/shared/runtime';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
+import { recordAttempts } from '../testing/recorded-attempts.ts';
 import { insertAttempt, insertDelivery } from '../testing/rows.ts';
 import { type TestApi, withCustomer } from '../testing/test-api.ts';
 
@@ -56,6 +57,25 @@ describe('GET /internal/v1/webhooks/{id}', () => {
     await api.internal('get', '/internal/v1/webhooks/nonsense').expect(404);
     await api.call('delete', `/v1/webhooks/${webhookId}`, key).expect(204);
     await api.internal('get', `/internal/v1/webhooks/${webhookId}`).expect(404);
+  });
+});
+
+describe('GET /internal/v1/webhooks/{id}/health', () => {
+  const read = (id: string) => api.internal('get', `/internal/v1/webhooks/${id}/health`);
+
+  it('200 with what its owner sees: why attempts fail, and what the oldest delivery waits for', async () => {
+    await insertDelivery(api.db, { organizationId, webhookId });
+    const failed = { webhookId: fromPublicId('whk', webhookId) as Uuid, at: new Date(), durationMs: 5 };
+    await recordAttempts(api.db, [{ ...failed, error: 'http_error', statusCode: 500 }]);
+    const { body } = await read(webhookId).expect(200);
+    expect(body).toMatchObject({ pending: 1, oldest_waiting_for: expect.any(String) });
+    expect(body.causes).toMatchObject([{ error: 'http_error', status_code: 500, count: 1 }]);
+    expect(body).toEqual((await api.call('get', `/v1/webhooks/${webhookId}/health`, key).expect(200)).body);
+  });
+
+  it('404 for an unknown and a malformed one', async () => {
+    await read('whk_01jd6kz5r8e2v9qxm3c7t4b0na').expect(404);
+    await read('nonsense').expect(404);
   });
 });
 

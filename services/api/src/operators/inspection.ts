@@ -7,6 +7,7 @@ import type {
   ReplayPreview,
   ReplayRequest,
   Webhook,
+  WebhookHealth,
 } from '@enterprise-api/shared/contracts';
 import type { Database, DatabaseTransaction } from '@enterprise-api/shared/ledger';
 import { fromPublicId, toPublicId, type Uuid } from '@enterprise-api/shared/runtime';
@@ -15,12 +16,14 @@ import type { Transact } from '../core/unit-of-work.ts';
 import type { DeliveryService } from '../deliveries/service.ts';
 import { isProblem, type Problem, problem } from '../http/problem.ts';
 import type { Redelivery } from '../redelivery/service.ts';
+import type { WebhookHealthReader } from '../webhooks/health.ts';
 import type { WebhookService } from '../webhooks/service.ts';
 import { findOrganizationOfDelivery, findOwnerAndHealth } from './queries.ts';
 
 export interface InspectionOptions {
   db: Database;
   webhooks: Pick<WebhookService, 'get' | 'update'>;
+  health: Pick<WebhookHealthReader, 'get'>;
   deliveries: Pick<DeliveryService, 'get'>;
   redelivery: Redelivery;
 }
@@ -31,13 +34,18 @@ export type Inspection = ReturnType<typeof createInspection>;
  * Shows an operator any organization's webhook or delivery by its id alone. An operator's actions follow the same rules
  * as the organization's own actions.
  */
-export function createInspection({ db, webhooks, deliveries, redelivery }: InspectionOptions) {
+export function createInspection({ db, webhooks, health, deliveries, redelivery }: InspectionOptions) {
   return {
     webhook: async (id: Uuid): Promise<InspectedWebhook | Problem> => {
       const owner = await findOwnerAndHealth(db, id);
       if (owner === undefined) return problem('not_found');
       const found = await webhooks.get(owner.organization_id, id);
       return isProblem(found) ? found : presentInspected(owner, found.tagged);
+    },
+
+    health: async (id: Uuid): Promise<WebhookHealth | Problem> => {
+      const organizationId = await findOwner(db, id);
+      return organizationId === undefined ? problem('not_found') : health.get(organizationId, id);
     },
 
     delivery: async (transact: Transact, id: Uuid): Promise<InspectedDelivery | Problem> => {

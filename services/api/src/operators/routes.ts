@@ -15,6 +15,7 @@ import {
   sendingSchema,
   setSendingSchema,
   statsSchema,
+  webhookHealthSchema,
 } from '@enterprise-api/shared/contracts';
 import type { InternalAccess } from '../auth/internal-guard.ts';
 import { defineRoute, type Route } from '../http/routing/define-route.ts';
@@ -106,6 +107,15 @@ export function operatorRoutes({
       ids: { id: 'whk' },
       response: inspectedWebhookSchema,
       handle: ({ ids }) => inspection.webhook(ids.id),
+    }),
+    defineRoute({
+      endpoint: 'GET /internal/v1/webhooks/{id}/health',
+      operationId: 'inspectWebhookHealth',
+      tag: 'Operations',
+      summary: 'Inspect the health of a webhook',
+      ids: { id: 'whk' },
+      response: webhookHealthSchema,
+      handle: ({ ids }) => inspection.health(ids.id),
     }),
     defineRoute({
       endpoint: 'GET /internal/v1/deliveries/{id}',

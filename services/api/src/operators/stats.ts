@@ -126,7 +126,7 @@ type Parts<Read extends Reads> = { [Name in keyof Read]: Awaited<ReturnType<Read
  *
  * @throws any error other than a statement timeout, such as a lost connection
  */
-async function readInTime<Read extends Reads>(
+export async function readInTime<Read extends Reads>(
   trx: DatabaseTransaction,
   clock: Pick<Clock, 'monotonic'>,
   reads: Read,
