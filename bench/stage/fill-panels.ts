@@ -151,7 +151,8 @@ const countDay = `
   ), kinds as (
     select c.id as webhook_id, level, date_trunc(level, minute) as start, type, error, code, bucket, sum(durations) as durations,
       sum(lags) as lags, max(at) as at, max(failed) as failed
-    from cells cross join lateral (values (webhook_id), (organization_id)) c (id) cross join lateral (values (duration, 1, 0), (lag, 0, 1)) b (bucket, durations, lags)
+    from cells cross join lateral (values (webhook_id), (organization_id)) c (id)
+    cross join lateral (values (duration, 1, 0), (lag, 0, 1)) b (bucket, durations, lags)
     cross join unnest(array['minute', 'hour', 'day']) as level
     where (level <> 'minute' or at > now() - interval '31 days') and bucket is not null group by 1, 2, 3, 4, 5, 6, 7
   )

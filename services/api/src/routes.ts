@@ -81,15 +81,12 @@ interface PublicFeatureParts extends FeatureParts {
 /** The features of `/v1`. */
 export function publicRoutes(parts: PublicFeatureParts) {
   const { config, db, history, databaseClock, eventStream, signatureCheckLimit: limit } = parts;
-  const { cursors, secretBox, apiKeys, webhooks, events, deliveries, redelivery, erasures, consoleSessions } =
+  const { cursors, secretBox, apiKeys, webhooks, health, events, deliveries, redelivery, erasures, consoleSessions } =
     createSharedParts(parts);
   return [
     ...meRoutes({ ...config, apiKeys }),
     ...webhookRoutes(webhooks),
-    ...webhookMonitoringRoutes(
-      createWebhookHealth({ db, clock: databaseClock, cursors }),
-      createWebhookStatistics({ db, clock: databaseClock }),
-    ),
+    ...webhookMonitoringRoutes(health, createWebhookStatistics({ db, clock: databaseClock })),
     ...deliveryPolicyRoutes(config),
     ...eventTypeRoutes({ cursors }),
     ...eventHistoryRoutes(events),
@@ -118,7 +115,7 @@ export function internalRoutes(
   { emit, emitWithin }: Pick<BatchedProducer, 'emit' | 'emitWithin'>,
 ) {
   const { config, db, databaseClock, history, onEmitted, identityTokens, queue, closings } = parts;
-  const { cursors, apiKeys, webhooks, events, deliveries, redelivery, erasures, consoleSessions } =
+  const { cursors, apiKeys, webhooks, health, events, deliveries, redelivery, erasures, consoleSessions } =
     createSharedParts(parts);
   return [
     ...organizationRoutes({
@@ -138,13 +135,7 @@ export function internalRoutes(
         countJobs: () => countJobs(queue),
       }),
       database: createDatabaseReports({ db, clock: databaseClock }),
-      inspection: createInspection({
-        db,
-        webhooks,
-        health: createWebhookHealth({ db, clock: databaseClock, cursors }),
-        deliveries,
-        redelivery,
-      }),
+      inspection: createInspection({ db, webhooks, health, deliveries, redelivery }),
       queueJobs: createQueueJobsReader({
         isOpen: config.queueBoard,
         countJobs: () => countJobs(queue),
@@ -201,6 +192,7 @@ function createSharedParts({ config, db, history, databaseClock, horizon, limits
       maxAttempts: config.deliveryPolicy.max_attempts,
     }),
     webhooks: createWebhookService({ db, secretBox, addressPolicy, cursors, clock: databaseClock }),
+    health: createWebhookHealth({ db, clock: databaseClock, cursors }),
     events: createEventHistory({ db, history, cursors, horizon, limits }),
     deliveries: createDeliveryService({ db, history, cursors }),
     erasures: createErasureService({ db, cursors, secretBox, queue }),

@@ -2,6 +2,9 @@ import type { DatabaseSession, DatabaseSizes, DatabaseStatements } from '../inte
 import type { Column } from '../output/table.ts';
 import { bytes, count, orDash, time } from './format.ts';
 
+/** The columns of a list that may be missing. */
+type Columns<List extends readonly unknown[] | null> = Column<NonNullable<List>[number]>[];
+
 const seconds = (number: number | null) => (number === null ? '-' : number.toFixed(1));
 
 export const sessionColumns: Column<DatabaseSession>[] = [
@@ -15,13 +18,13 @@ export const sessionColumns: Column<DatabaseSession>[] = [
   { title: 'STATEMENT', text: ({ statement }) => orDash(statement), isElastic: true },
 ];
 
-export const connectionColumns: Column<DatabaseStatements['connections'][number]>[] = [
+export const connectionColumns: Columns<DatabaseStatements['connections']> = [
   { title: 'APPLICATION', text: ({ application }) => orDash(application) },
   { title: 'STATE', text: ({ state }) => orDash(state) },
   { title: 'CONNECTIONS', text: (row) => count(row.count), align: 'right' },
 ];
 
-export const slowestColumns: Column<NonNullable<DatabaseStatements['slowest']>[number]>[] = [
+export const slowestColumns: Columns<DatabaseStatements['slowest']> = [
   { title: 'TOTAL MS', text: ({ total_ms }) => count(Math.round(total_ms)), align: 'right' },
   { title: 'MEAN MS', text: ({ mean_ms }) => mean_ms.toFixed(2), align: 'right' },
   { title: 'CALLS', text: ({ calls }) => count(calls), align: 'right' },
@@ -30,7 +33,7 @@ export const slowestColumns: Column<NonNullable<DatabaseStatements['slowest']>[n
   { title: 'STATEMENT', text: ({ statement }) => statement, isElastic: true },
 ];
 
-export const tableColumns: Column<NonNullable<DatabaseSizes['tables']>[number]>[] = [
+export const tableColumns: Columns<DatabaseSizes['tables']> = [
   { title: 'TABLE', text: ({ name }) => name },
   { title: 'SIZE', text: (row) => bytes(row.bytes), align: 'right' },
   { title: 'INDEXES', text: ({ index_bytes }) => bytes(index_bytes), align: 'right' },
@@ -43,25 +46,25 @@ export const tableColumns: Column<NonNullable<DatabaseSizes['tables']>[number]>[
   { title: 'ANALYZED (UTC)', text: ({ analyzed_at }) => time(analyzed_at) },
 ];
 
-export const outboxColumns: Column<NonNullable<DatabaseSizes['outbox']>[number]>[] = [
+export const outboxColumns: Columns<DatabaseSizes['outbox']> = [
   { title: 'ORGANIZATION', text: ({ organization_id }) => organization_id },
   { title: 'EVENTS', text: ({ events }) => count(events), align: 'right' },
   { title: 'OLDEST (UTC)', text: ({ oldest_at }) => time(oldest_at) },
 ];
 
-export const overdueColumns: Column<NonNullable<DatabaseSizes['overdue']>[number]>[] = [
+export const overdueColumns: Columns<DatabaseSizes['overdue']> = [
   { title: 'WEBHOOK', text: ({ webhook_id }) => webhook_id },
   { title: 'ORGANIZATION', text: ({ organization_id }) => organization_id },
   { title: 'DELIVERIES', text: ({ deliveries }) => count(deliveries), align: 'right' },
   { title: 'DUE SINCE (UTC)', text: ({ due_since }) => time(due_since) },
 ];
 
-export const leasedOftenColumns: Column<NonNullable<DatabaseSizes['leased_often']>[number]>[] = [
+export const leasedOftenColumns: Columns<DatabaseSizes['leased_often']> = [
   { title: 'DELIVERY', text: ({ delivery_id }) => delivery_id },
   { title: 'LEASES', text: ({ leases }) => count(leases), align: 'right' },
 ];
 
-export const parkedColumns: Column<NonNullable<DatabaseSizes['parked_events']>[number]>[] = [
+export const parkedColumns: Columns<DatabaseSizes['parked_events']> = [
   { title: 'EVENT', text: ({ event_id }) => event_id },
   { title: 'ORGANIZATION', text: ({ organization_id }) => organization_id },
   { title: 'REASON', text: ({ reason }) => reason },

@@ -13,9 +13,11 @@ export function addCounts(to: Histogram, buckets: readonly number[], counts: rea
   for (const [index, bucket] of buckets.entries()) to[bucket] = (to[bucket] ?? 0) + (counts[index] ?? 0);
 }
 
+export const totalOf = (counts: readonly number[]) => counts.reduce((total, count) => total + count, 0);
+
 /** Takes the nearest rank. Null without values. */
 export function percentilesOf(histogram: Histogram): WebhookStatistics['totals']['duration_ms'] {
-  const total = histogram.reduce((sum, count) => sum + count, 0);
+  const total = totalOf(histogram);
   let bucket = -1;
   let counted = 0;
   const valueAt = (percent: number): number | null => {

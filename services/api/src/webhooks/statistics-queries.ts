@@ -12,7 +12,7 @@ import type { TimeSpan } from './time-spans.ts';
  * @param webhookIds selects ids
  * @param spans in order and without gaps
  * @param granularity what `start` is the beginning of
- * @param countedFor selects the ids whose counts are read: those of the webhooks, or of the organization that has them
+ * @param countedFor selects the ids to look up in `webhook_counts`: the same, or the organization's id
  */
 export function attemptsOf(
   webhookIds: RawBuilder<unknown>,

@@ -9,7 +9,7 @@ import {
 import type { Database } from '@enterprise-api/shared/ledger';
 import { type Clock, fromPublicId, toPublicId, type Uuid } from '@enterprise-api/shared/runtime';
 import { invalid, type Problem } from '../http/problem.ts';
-import { addCounts, emptyHistogram, percentilesOf } from './percentiles.ts';
+import { addCounts, emptyHistogram, percentilesOf, totalOf } from './percentiles.ts';
 import { listStatistics, type StatisticsRow } from './statistics-queries.ts';
 import { countUnits, endOfMinute, spansOf } from './time-spans.ts';
 
@@ -72,9 +72,9 @@ function sumOf(rows: readonly StatisticsRow[]): WebhookStatistics['totals'] {
   for (const [haveSucceeded, buckets, attempts, firstAttempts] of rows.flatMap((row) => row.histograms)) {
     addCounts(durations, buckets, attempts);
     addCounts(lags, buckets, firstAttempts);
-    if (haveSucceeded) succeeded += sum(attempts);
+    if (haveSucceeded) succeeded += totalOf(attempts);
   }
-  const attempts = sum(durations);
+  const attempts = totalOf(durations);
   return {
     attempts,
     succeeded,
@@ -83,5 +83,3 @@ function sumOf(rows: readonly StatisticsRow[]): WebhookStatistics['totals'] {
     lag_ms: percentilesOf(lags),
   };
 }
-
-const sum = (counts: readonly number[]) => counts.reduce((total, count) => total + count, 0);
