@@ -3,7 +3,7 @@ import { fromPublicId, newUuid } from '@enterprise-api/shared/runtime';
 import { describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
 import { isProblem } from '../http/problem.ts';
-import { type TestApi, withCustomer } from '../testing/test-api.ts';
+import { isBusy, type TestApi, withCustomer } from '../testing/test-api.ts';
 import { createCursors, type PageQuestion, paginate } from './paging.ts';
 import { search } from './search.ts';
 
@@ -17,7 +17,7 @@ withCustomer(async (customer) => {
 });
 
 const uuidOf = (id: string) => fromPublicId(id.slice(0, 3), id) as string;
-const get = (path: string, query: object) => api.call('get', path, key).query(query);
+const get = (path: string, query: object) => api.call('get', path, key).query(query).retry(3, isBusy);
 const events = '/v1/events';
 const deliveries = '/v1/webhooks/deliveries';
 const idsOf = ({ body }: { body: { data: { id: string }[] } }) => body.data.map(({ id }) => id);

@@ -9,7 +9,6 @@ export interface Search<Row> {
   matches: (row: Row) => boolean;
   /** The position before every row, in page order. */
   beginning: Position;
-  /** How many rows one statement reads. */
   /** Rows that a statement reads. */
   rowsAtOnce?: number;
   /** A page ends with the row that reaches this size. */
