@@ -147,7 +147,7 @@ describe('enterprise-api ops', () => {
     });
     expect(sizes).toMatchObject({ code: 0, stderr: expect.stringContaining('Parked events: did not answer in time.') });
     expect(sizes.stdout).toContain('Overdue deliveries');
-    expect(locks.stderr).toContain('pg_terminate_backend(<PID>)');
+    expect(locks.stderr).toContain(`psql "$DATABASE_URL" -c 'select pg_terminate_backend(<PID>)'`);
     await waiting;
   });
 

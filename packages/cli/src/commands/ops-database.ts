@@ -17,7 +17,7 @@ import { bytes, count, time } from '../present/format.ts';
 import type { GlobalOptions } from '../settings/settings.ts';
 import { action } from './action.ts';
 
-const howToEnd = 'To end a session, stop its program, or run in psql: select pg_terminate_backend(<PID>)';
+const howToEnd = `To end a session, stop its program, or run: psql "$DATABASE_URL" -c 'select pg_terminate_backend(<PID>)'`;
 
 type Open = (options: GlobalOptions) => Context;
 
