@@ -103,6 +103,7 @@ export const m = {
     failing: (failing: number, all: number) =>
       `${failing} of ${plural(all, 'webhook')} ${failing === 1 ? 'fails' : 'fail'}`,
     disabled: (disabled: number) => `${plural(disabled, 'webhook')} ${disabled === 1 ? 'is' : 'are'} disabled.`,
+    paused: (paused: number) => `${plural(paused, 'webhook')} ${paused === 1 ? 'is' : 'are'} paused.`,
     degraded: (degraded: number) =>
       `${plural(degraded, 'webhook')} had failed attempts, and ${degraded === 1 ? 'delivers' : 'deliver'} again.`,
     since: 'since',

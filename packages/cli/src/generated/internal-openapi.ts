@@ -1544,7 +1544,7 @@ export interface components {
             state: components["schemas"]["WebhookHealthState"];
             /**
              * Format: date-time
-             * @description When the webhook was disabled or began to fail; null in every other state.
+             * @description When the webhook was disabled, was paused or began to fail; null in every other state.
              */
             since: string | null;
             /**
@@ -1609,10 +1609,10 @@ export interface components {
             }[];
         };
         /**
-         * @description The first that holds: `disabled`; `failing` (3 or more attempts failed since the last success); `degraded` (an attempt failed since the last success, or 5 % of the last hour, or the circuit is not closed); `idle` (no attempt for 24 hours); `healthy`. Expect further states.
+         * @description The first that holds: `disabled`; `paused`; `failing` (3 or more attempts failed since the last success); `degraded` (an attempt failed since the last success, or 5 % of the last hour, or the circuit is not closed); `idle` (no attempt for 24 hours); `healthy`. Expect further states.
          * @enum {string}
          */
-        WebhookHealthState: "disabled" | "failing" | "degraded" | "idle" | "healthy";
+        WebhookHealthState: "disabled" | "paused" | "failing" | "degraded" | "idle" | "healthy";
         /** @description A page of a list. */
         WebhookList: {
             /**

@@ -6,6 +6,7 @@ import { count, orDash, time } from './format.ts';
 
 const colours: Record<WebhookHealthSummary['state'], Colour> = {
   disabled: 'dim',
+  paused: 'yellow',
   failing: 'red',
   degraded: 'yellow',
   idle: 'dim',

@@ -50,6 +50,8 @@ function Sentence({ all }: { all: readonly WebhookHealthSummary[] }) {
     .sort()[0];
   const waiting = all.reduce((sum, { pending }) => sum + pending, 0);
   const disabled = of('disabled').length;
+  const paused = of('paused').length;
+  const running = all.length - disabled - paused;
   const degraded = of('degraded').length;
   const isWell = failing.length + degraded === 0;
   return (
@@ -61,13 +63,10 @@ function Sentence({ all }: { all: readonly WebhookHealthSummary[] }) {
         </span>
       )}
       {degraded > 0 && <span>{m.overview.degraded(degraded)} </span>}
-      {isWell && disabled < all.length && (
-        <span>
-          {of('idle').length === all.length
-            ? m.overview.idle(all.length)
-            : m.overview.allWell(all.length - disabled)}{' '}
-        </span>
+      {isWell && running > 0 && (
+        <span>{of('idle').length === all.length ? m.overview.idle(all.length) : m.overview.allWell(running)} </span>
       )}
+      {paused > 0 && <span>{m.overview.paused(paused)} </span>}
       {disabled > 0 && <span>{m.overview.disabled(disabled)} </span>}
       {waiting > 0 && <span>{m.overview.waiting(plural(waiting, 'delivery', 'deliveries'))}</span>}
     </p>

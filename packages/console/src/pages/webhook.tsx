@@ -71,7 +71,7 @@ function Health({ webhook, health }: { webhook: Webhook; health: ReturnType<type
         {({ state, since, pending, last_success_at, failing_since, disable_at, circuit, causes }) => (
           <>
             <p class="line">
-              <State of={webhook.paused ? 'paused' : state} names={m.webhooks.states} />
+              <State of={state} names={m.webhooks.states} />
               <code>
                 <Text of={url} />
               </code>

@@ -41,10 +41,9 @@ export function Webhooks() {
               columns={[
                 {
                   name: m.webhooks.state,
-                  cell: ({ id, enabled, paused }) => {
-                    const state = healthOf(id)?.state ?? (enabled ? 'idle' : 'disabled');
-                    return <State of={paused ? 'paused' : state} names={m.webhooks.states} />;
-                  },
+                  cell: ({ id, enabled }) => (
+                    <State of={healthOf(id)?.state ?? (enabled ? 'idle' : 'disabled')} names={m.webhooks.states} />
+                  ),
                 },
                 {
                   name: m.webhooks.url,

@@ -1652,7 +1652,7 @@ export interface components {
             state: components["schemas"]["WebhookHealthState"];
             /**
              * Format: date-time
-             * @description When the webhook was disabled or began to fail; null in every other state.
+             * @description When the webhook was disabled, was paused or began to fail; null in every other state.
              */
             since: string | null;
             /**
@@ -1717,10 +1717,10 @@ export interface components {
             }[];
         };
         /**
-         * @description The first that holds: `disabled`; `failing` (3 or more attempts failed since the last success); `degraded` (an attempt failed since the last success, or 5 % of the last hour, or the circuit is not closed); `idle` (no attempt for 24 hours); `healthy`. Expect further states.
+         * @description The first that holds: `disabled`; `paused`; `failing` (3 or more attempts failed since the last success); `degraded` (an attempt failed since the last success, or 5 % of the last hour, or the circuit is not closed); `idle` (no attempt for 24 hours); `healthy`. Expect further states.
          * @enum {string}
          */
-        WebhookHealthState: "disabled" | "failing" | "degraded" | "idle" | "healthy";
+        WebhookHealthState: "disabled" | "paused" | "failing" | "degraded" | "idle" | "healthy";
         /** @description The health of a webhook without its causes. */
         WebhookHealthSummary: {
             /**
@@ -1734,7 +1734,7 @@ export interface components {
             state: components["schemas"]["WebhookHealthState"];
             /**
              * Format: date-time
-             * @description When the webhook was disabled or began to fail; null in every other state.
+             * @description When the webhook was disabled, was paused or began to fail; null in every other state.
              */
             since: string | null;
             /**
@@ -1930,7 +1930,7 @@ export interface components {
                     /** @description The 99th percentile. */
                     p99: number | null;
                 };
-                /** @description From the acceptance of the event to the start of the first attempt, in milliseconds, within 10 %; null without first attempts. */
+                /** @description From the acceptance of the event to the start of the first attempt, in milliseconds, within 10 % up to eight minutes; null without first attempts. */
                 lag_ms: {
                     /** @description The median. */
                     p50: number | null;
@@ -1957,7 +1957,7 @@ export interface components {
                     /** @description The 99th percentile. */
                     p99: number | null;
                 };
-                /** @description From the acceptance of the event to the start of the first attempt, in milliseconds, within 10 %; null without first attempts. */
+                /** @description From the acceptance of the event to the start of the first attempt, in milliseconds, within 10 % up to eight minutes; null without first attempts. */
                 lag_ms: {
                     /** @description The median. */
                     p50: number | null;

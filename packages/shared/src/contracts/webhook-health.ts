@@ -7,11 +7,11 @@ import { exampleId, publicIdSchema, timestampSchema } from './primitives.ts';
 export const pendingCountLimit = 10_000;
 export const causesShown = 5;
 
-export const healthStates = ['disabled', 'failing', 'degraded', 'idle', 'healthy'] as const;
+export const healthStates = ['disabled', 'paused', 'failing', 'degraded', 'idle', 'healthy'] as const;
 const healthStateSchema = z.enum(healthStates).meta({
   id: 'WebhookHealthState',
   description:
-    'The first that holds: `disabled`; `failing` (3 or more attempts failed since the last success); `degraded` (an attempt failed since the last success, or 5 % of the last hour, or the circuit is not closed); `idle` (no attempt for 24 hours); `healthy`. Expect further states.',
+    'The first that holds: `disabled`; `paused`; `failing` (3 or more attempts failed since the last success); `degraded` (an attempt failed since the last success, or 5 % of the last hour, or the circuit is not closed); `idle` (no attempt for 24 hours); `healthy`. Expect further states.',
   examples: ['healthy'],
 });
 export type HealthState = (typeof healthStates)[number];
@@ -31,7 +31,7 @@ const summaryFields = z.strictObject({
   object: z.literal('webhook_health'),
   webhook_id: publicIdSchema('whk'),
   state: healthStateSchema.describe('Whether the webhook works.'),
-  since: time('When the webhook was disabled or began to fail; null in every other state.'),
+  since: time('When the webhook was disabled, was paused or began to fail; null in every other state.'),
   last_success_at: time('When the newest attempt that succeeded began; null if there is none.'),
   last_failure_at: time('When the newest attempt that failed began; null if there is none.'),
   failing_since: time('When the failures since the last success began; null if there are none.'),

@@ -49,7 +49,7 @@ const bucketShape = {
   failed: countSchema.describe('Attempts that failed.'),
   duration_ms: percentiles('How long attempts took, in milliseconds, within 10 %.'),
   lag_ms: percentiles(
-    'From the acceptance of the event to the start of the first attempt, in milliseconds, within 10 %; null without first attempts.',
+    'From the acceptance of the event to the start of the first attempt, in milliseconds, within 10 % up to eight minutes; null without first attempts.',
   ),
 };
 

@@ -100,8 +100,8 @@ export async function noteExpiringKeys(db: Database): Promise<boolean> {
   const { rows } = await sql`
     select operational_event(k.organization_id, t.type, k.id, ${keyTransition},
       jsonb_build_object('expires_at', rfc3339(k.expires_at)))
-    from api_keys k cross join ${keyMoments}
-    where k.revoked_at is null and k.expires_at > clock_timestamp() - interval '1 day'
+    from api_keys k join organizations o on o.id = k.organization_id cross join ${keyMoments}
+    where o.state = 'active' and k.revoked_at is null and k.expires_at > clock_timestamp() - interval '1 day'
       and k.expires_at <= clock_timestamp() + interval '7 days' and ${ofLastDay(sql`k.expires_at - t.before`)}
       and (t.type = 'api_key.expired' or k.expires_at > clock_timestamp())
       and not ${exists('k.organization_id', sql`t.type`, 'k.id', keyTransition)}
@@ -124,8 +124,9 @@ export async function noteFailingWebhooks(
       select w.id, w.organization_id, h.first_failure_at, h.failed_attempts, ${transition} as transition,
         case when h.failed_attempts >= ${failedAttempts} then rfc3339(${disableAt}) end as disable_at
       from webhook_health h join webhooks w on w.id = h.webhook_id left join webhook_controls k on k.webhook_id = w.id
-      cross join (values (interval '1 day', 1), (make_interval(days => ${afterDays} - 1), ${failedAttempts}::int)) as t (after, attempts)
-      where w.state = 'enabled' and h.failed_attempts >= t.attempts and ${ofLastDay(sql`h.first_failure_at + t.after`)}
+      cross join lateral (values (interval '1 day', 1, h.first_failure_at + interval '1 day'),
+        (make_interval(days => ${afterDays} - 1), ${failedAttempts}::int, ${disableAt} - interval '1 day')) as t (after, attempts, moment)
+      where w.state = 'enabled' and h.failed_attempts >= t.attempts and ${ofLastDay(sql`t.moment`)}
         and not ${exists('w.organization_id', sql`'webhook.failing'`, 'w.id', transition)}
       limit ${writtenAtOnce} for update of h skip locked
     )

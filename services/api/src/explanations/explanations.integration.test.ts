@@ -296,8 +296,8 @@ describe('`certain` of GET /v1/events/{event_id}/explain', () => {
     await insertDelivery(eventId, await createWebhook({}));
     const id = await createWebhook({ enabled: false }, { enabled: true, events: ['consultation.*'] });
     for (const [from, to, expected] of [
-      [-5_000, ended - 1_000, asChanged],
-      [-5_000, ended - 999, uncertain],
+      [-5_000, ended - 1_500, asChanged],
+      [-5_000, ended - 1_499, uncertain],
       [ended - 1, 5_000, uncertain],
       [ended, 5_000, asBefore],
     ] as const) {

@@ -44,7 +44,7 @@ export async function findFannedOut(
         and e.type = any (${subscribableEventTypeNames}::text[])
     )
     select type, created_at, created_at::text as "acceptedAt", erased_at, fanned_out_at, is_waiting,
-      (case when fanned_out_at is not null then coalesce(began_at, fanned_out_at)
+      (case when fanned_out_at is not null then coalesce(began_at, fanned_out_at - interval '500 milliseconds')
             when is_waiting then now() else created_at end - interval '1 second')::text as "from",
       coalesce(fanned_out_at, case when not is_waiting then erased_at end, 'infinity')::text as until
     from event`.execute(db);

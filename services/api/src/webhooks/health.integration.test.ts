@@ -108,6 +108,18 @@ describe('the state', () => {
     expect(shown).toBe(state === 'closed' ? 'healthy' : 'degraded');
   });
 
+  it('is paused since the pause began, before a failure, until it ends', async () => {
+    const { id } = await api.createWebhook(key);
+    await setHealth(id, 20, '10 minutes', 1);
+    const { body } = await api.call('post', `/v1/webhooks/${id}/pause`, key).expect(200);
+    const { since } = body.paused;
+    expect(await health(id)).toMatchObject({ state: 'paused', since, failing_since: expect.any(String) });
+    const list = await api.call('get', '/v1/webhooks/health', key).expect(200);
+    expect(list.body.data).toMatchObject([{ state: 'paused', since }]);
+    await sql`update webhook_controls set resume_at = now() where webhook_id = ${uuidOf(id)}`.execute(api.db);
+    expect((await health(id)).state).toBe('failing');
+  });
+
   it('is disabled since it was disabled, whatever changes later, and before everything else', async () => {
     const { id } = await api.createWebhook(key);
     await setHealth(id, 20, '10 minutes', 1);

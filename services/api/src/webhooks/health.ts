@@ -66,14 +66,18 @@ function lastHours(hours: number, now: number): TimeSpan[] {
 }
 
 function present(row: WebhookRow, facts: HealthFacts, now: number): WebhookHealthSummary {
-  const { failing_since, disable_at } = presentWebhook(row);
+  const { failing_since, disable_at, paused } = presentWebhook(row);
   const state = stateOf(row, facts, now);
-  const disabledAt = facts.disabled_at?.toISOString() ?? null;
+  const sinceOf: Partial<Record<HealthState, string | null | undefined>> = {
+    disabled: facts.disabled_at?.toISOString(),
+    paused: paused?.since,
+    failing: failing_since,
+  };
   return {
     object: 'webhook_health',
     webhook_id: toPublicId('whk', row.id),
     state,
-    since: state === 'disabled' ? disabledAt : state === 'failing' ? failing_since : null,
+    since: sinceOf[state] ?? null,
     last_success_at: facts.last_success_at?.toISOString() ?? null,
     last_failure_at: facts.last_failure_at?.toISOString() ?? null,
     failing_since,
@@ -90,6 +94,7 @@ function present(row: WebhookRow, facts: HealthFacts, now: number): WebhookHealt
 
 function stateOf(row: WebhookRow, facts: HealthFacts, now: number): HealthState {
   if (row.state !== 'enabled') return 'disabled';
+  if (row.paused_since !== null) return 'paused';
   if (row.failing_since !== null && (row.failed_attempts ?? 0) >= failuresOfFailing) return 'failing';
   const failsOften = facts.hour_failed > 0 && facts.hour_failed >= degradedShare * facts.hour_attempts;
   if (row.failing_since !== null || failsOften || facts.circuit !== 'closed') return 'degraded';

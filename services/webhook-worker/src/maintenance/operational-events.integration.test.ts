@@ -136,6 +136,16 @@ describe('the sweep', () => {
   });
 
   it.each([
+    ['not yet after 6.5 days', 6.5, []],
+    ['after 7.5 days', 7.5, ['webhook.failing']],
+  ])('tells a day before the webhook is disabled, of which 3 days were paused: %s', async (_name, days, expected) => {
+    const { organizationId, webhookId } = await insertFailing(days * day, { failed: 20 });
+    await sql`update webhook_health set paused_for = interval '3 days' where webhook_id = ${webhookId}`.execute(db);
+    await sweep();
+    expect(await typesOf(organizationId)).toEqual(expected);
+  });
+
+  it.each([
     ['has failed for less than a day', 23 * hour, 5],
     ['may be disabled in a day, but has failed too seldom', 4 * day + hour, 19],
     ['passed both moments more than a day ago', 6 * day, 20],
