@@ -81,7 +81,14 @@ export async function panelRequests(db: Database, organizationId: string): Promi
     'health of all': of([0], () => '/v1/webhooks/health?limit=100'),
     health: of(webhooks, (id) => `/v1/webhooks/${id}/health`),
     ...Object.fromEntries(statistics),
-    'statistics by webhook': of([0], () => '/v1/webhooks/statistics?granularity=hour&group_by=webhook'),
+    'statistics by webhook': of([0], () => {
+      const end = Math.ceil(Date.now() / hourMs) * hourMs;
+      return `/v1/webhooks/statistics?since=${iso(end - dayMs)}&until=${iso(end)}&granularity=hour&group_by=webhook`;
+    }),
+    'statistics by webhook, of a day that ends now': of(
+      [0],
+      () => '/v1/webhooks/statistics?granularity=hour&group_by=webhook',
+    ),
     'deliveries (live)': of([0], () => list),
     'deliveries of a webhook': of(webhooks, (id) => `${list}&webhook_id=${id}`),
     'deliveries by status': of(statuses, (status) => `${list}&status=${status}`),

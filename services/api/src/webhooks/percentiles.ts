@@ -10,7 +10,9 @@ export function emptyHistogram(): Histogram {
 
 /** @param counts the n-th count belongs to the n-th number in `buckets` */
 export function addCounts(to: Histogram, buckets: readonly number[], counts: readonly number[]): void {
-  for (const [index, bucket] of buckets.entries()) to[bucket] = (to[bucket] ?? 0) + (counts[index] ?? 0);
+  buckets.forEach((bucket, index) => {
+    to[bucket] = (to[bucket] ?? 0) + (counts[index] ?? 0);
+  });
 }
 
 export const totalOf = (counts: readonly number[]) => counts.reduce((total, count) => total + count, 0);

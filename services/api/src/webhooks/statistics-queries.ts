@@ -43,34 +43,46 @@ export interface StatisticsQuestion {
   granularity: StatisticsGranularity;
   webhookId: Uuid | undefined;
   groupBy: StatisticsGroup | undefined;
-  limit: number;
 }
 
 export interface StatisticsRow {
-  start: Date;
   /** A webhook's UUID, an event type or an error; empty for attempts that succeeded, or without groups. */
   group: string;
+  /** The oldest first. */
   histograms: AttemptHistogram[];
 }
 
-/** The n-th elements of the arrays belong to one bucket: `durations` counts all attempts, `lags` the first ones. */
-type AttemptHistogram = [haveSucceeded: boolean, buckets: number[], durations: number[], lags: number[]];
+/**
+ * Attempts of one minute, hour or day, which has several. The n-th elements of the arrays belong to one bucket:
+ * `durations` counts all attempts, `lags` the first ones.
+ */
+type AttemptHistogram = [
+  startSeconds: number,
+  haveSucceeded: boolean,
+  buckets: number[],
+  durations: number[],
+  lags: number[],
+];
 
 const groupColumns = { webhook: sql`webhook_id`, event_type: sql`event_type`, error: sql`error` };
 
-/** Returns the oldest first. Includes deleted webhooks, because their deliveries are in the history too. */
+/**
+ * Includes deleted webhooks, because their deliveries are in the history too. One row holds a group: PostgreSQL takes
+ * twice as long to make a JSON text for each minute, hour or day.
+ */
 export async function listStatistics(
   db: Database,
   organizationId: Uuid,
-  { spans, granularity, webhookId, groupBy, limit }: StatisticsQuestion,
+  { spans, granularity, webhookId, groupBy }: StatisticsQuestion,
 ): Promise<StatisticsRow[]> {
   const asked = sql`select id from webhooks
     where organization_id = ${organizationId} ${webhookId === undefined ? sql`` : sql`and id = ${webhookId}`}`;
   const countedFor = webhookId === undefined && groupBy !== 'webhook' ? sql`select ${organizationId}::uuid` : asked;
   const { rows } = await sql<StatisticsRow>`
-    select start, "group"::text as "group", json_agg(json_build_array(error = '', buckets, durations, lags)) as histograms
+    select "group", json_agg(json_build_array(extract(epoch from start)::bigint, error = '', buckets, durations, lags)
+      order by start) as histograms
     from (select *, ${groupBy ? groupColumns[groupBy] : sql`''`} as "group"
       from (${attemptsOf(asked, spans, granularity, countedFor)}) a) a
-    group by start, a."group" order by start, a."group" limit ${limit}`.execute(db);
+    group by a."group" order by a."group"`.execute(db);
   return rows;
 }

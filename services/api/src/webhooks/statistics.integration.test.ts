@@ -132,6 +132,23 @@ describe('GET /v1/webhooks/statistics', () => {
     expect(Math.abs((totals.lag_ms.p99 as number) - 40)).toBeLessThanOrEqual(4);
   });
 
+  it('200 with the oldest first, and its groups in order', async () => {
+    const [early, late] = [minute(1), minute(61)];
+    const webhook = await attempts(
+      ...[late, early, late].map((at) => ({ at, durationMs: 5, eventType: 'batch.failed' as const })),
+      ...[late, early].map((at) => ({ at, durationMs: 7_000, eventType: 'batch.completed' as const })),
+    );
+    const { data, totals } = await read(`?since=${iso(0)}&until=${iso(120)}&group_by=event_type&webhook_id=${webhook}`);
+    expect(data.map(({ start, event_type, attempts: count }) => [start, event_type, count])).toEqual([
+      [iso(0), 'batch.completed', 1],
+      [iso(0), 'batch.failed', 1],
+      [iso(60), 'batch.completed', 1],
+      [iso(60), 'batch.failed', 2],
+    ]);
+    expect(data.map(({ duration_ms: { p99 } }) => (p99 as number) > 1_000)).toEqual([true, false, true, false]);
+    expect(totals.attempts).toBe(5);
+  });
+
   it('200 by webhook, by event type and by error, which is null for a success', async () => {
     const webhook = await attempts(
       { at: minute(1), durationMs: 5, eventType: 'batch.completed' },
