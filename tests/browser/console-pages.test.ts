@@ -362,7 +362,9 @@ describe('a state', () => {
       '/events?q=batch_1',
       '/deliveries?last_status_code=503&last_error=timeout&last_error=http_error',
     ]) {
-      const lines = await shownAt(path);
+      // On a slow machine, the second of a search may end before its first row.
+      const read = async () => [await shownAt(path), await page.locator('table').count()] as const;
+      const [lines] = await until(`the rows of ${path}`, read, { holds: ([, tables]) => tables > 0, withinMs: 60_000 });
       expect(lines).toHaveLength(2);
       const [first = '', ...others] = idsIn(await page.locator('table').innerHTML());
       const listed = [first, ...others].filter((id) => id.slice(0, 3) === first.slice(0, 3));
