@@ -1,23 +1,32 @@
 import { readFile } from 'node:fs/promises';
-import { createDatabase, ledgerAddress, requireLedger } from '@enterprise-api/shared/ledger';
-import { commonSecrets, exitWithBadSettings, ledgerSettings, parseEnvironment } from '@enterprise-api/shared/runtime';
+import { createDatabase, createDatabaseClock, ledgerAddress, requireLedger } from '@enterprise-api/shared/ledger';
+import { selectQueueBackend } from '@enterprise-api/shared/queue';
+import {
+  commonSecrets,
+  commonSettings,
+  exitWithBadSettings,
+  ledgerSettings,
+  parseEnvironment,
+  systemClock,
+} from '@enterprise-api/shared/runtime';
 import { applyRecords } from './erasures/apply.ts';
 
 // `enterprise-api ops erasures apply FILE` runs it in a restored ledger, before workers and API start
 // (docs/operators/backup.md).
 const rules = { secrets: commonSecrets, known: [] };
-const parsed = parseEnvironment(ledgerSettings, process.env, rules);
+const parsed = parseEnvironment({ ...ledgerSettings, REDIS_URL: commonSettings.REDIS_URL }, process.env, rules);
 if (!parsed.ok) exitWithBadSettings('apply-erasures', parsed.problems);
 const [file] = process.argv.slice(2);
 
 const { directUrl: url } = ledgerAddress(parsed.settings);
 const db = createDatabase({ url, applicationName: 'enterprise-api-apply-erasures', poolSize: 1 });
+const queue = selectQueueBackend({ redisUrl: parsed.settings.REDIS_URL, databaseUrl: url });
 try {
   if (file === undefined) throw new Error('Name the file with the exported erasures.');
   await requireLedger(db);
-  const lines = (await readFile(file, 'utf8')).split('\n').filter((line) => line !== '');
-  const { events } = await applyRecords(db, lines);
-  process.stdout.write(`${lines.length} records were applied, and ${events} events erased. The services may start.\n`);
+  const parts = { db, queue, clock: createDatabaseClock(systemClock) };
+  const { records, events } = await applyRecords(parts, () => readFile(file, 'utf8'));
+  process.stdout.write(`${records} records were applied, and ${events} events erased. The services may start.\n`);
 } catch (error) {
   const text = error instanceof Error ? error.message : 'unknown error';
   process.stderr.write(`Stopped before the end. Run the command again to continue. (${text})\n`);

@@ -67,7 +67,7 @@ export function addLedgerCommands(ops: Command, erasures: Command, open: (option
       .command('apply')
       .description('erase again what an export names, in a restored ledger, before any service starts')
       .argument('<file>', 'the output of export'),
-    'Services refuse to start until it has succeeded.',
+    'If the services have REDIS_URL, set it too. Services refuse to start until it has succeeded.',
   ).action(
     action<LedgerOptions>(open, (context, { services }, file) =>
       runProgram(context, programs.applyErasures, services, [resolve(file)]),

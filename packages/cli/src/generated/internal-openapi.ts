@@ -835,7 +835,7 @@ export interface components {
             organization_id: string;
             /**
              * Format: date-time
-             * @description When it was requested, in UTC with microseconds.
+             * @description When it was requested; of a closing, when its data are due to be erased. UTC with microseconds.
              */
             at: string;
             /** @description The selection; null unless this is an erasure. */

@@ -143,7 +143,9 @@ export const erasureRecordSchema = z
       .union([publicIdSchema('ers'), publicIdSchema('org'), publicIdSchema('key')])
       .describe('Id of the erasure, the organization or the key.'),
     organization_id: publicIdSchema('org'),
-    at: exactTimeSchema.describe('When it was requested, in UTC with microseconds.'),
+    at: exactTimeSchema.describe(
+      'When it was requested; of a closing, when its data are due to be erased. UTC with microseconds.',
+    ),
     selection: z
       .strictObject({
         kind: z.enum(selectionKinds).describe('How the events were selected.'),

@@ -84,8 +84,9 @@ export const ledgerGauges = {
   erasureExport: {
     ageSeconds: {
       name: 'ledger_erasure_export_age_seconds',
-      help: 'Time since erasures were exported; 0 before the first export.',
-      value: sql`select ${secondsSince('exported_at')} from erasure_export`,
+      help: 'Time since erasures were exported; before the first export, since the first erasure, closing or revocation.',
+      value: sql`select ${secondsSince(`coalesce(exported_at, least((select min(requested_at) from erasures),
+        (select min(erase_at) from organizations), (select min(revoked_at) from api_keys)))`)} from erasure_export`,
     },
   },
   invariant: {

@@ -7,6 +7,7 @@ import { databaseTime } from './clock.ts';
 import { connectionSettings, createDatabase, type Database } from './database.ts';
 import { alone } from './migration-lock.ts';
 import { migrations } from './migrations/index.ts';
+import { keepNoStatistics } from './migrations/statistics.ts';
 import { ensurePartitions } from './partitions.ts';
 import { setRoleTimeouts } from './session-timeouts.ts';
 
@@ -36,6 +37,7 @@ export async function migrate(url: string, options: MigrateOptions = {}): Promis
     return await alone(db, async (session) => {
       const applied = await migrateLedger(db, session);
       await migrateQueue(url);
+      await keepNoStatistics(session, [['bullmq.job', 'data']]);
       await ensurePartitions(db, await databaseTime(db));
       if (options.roleTimeouts) await setRoleTimeouts(db);
       return applied;

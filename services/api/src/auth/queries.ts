@@ -68,7 +68,7 @@ export interface KeyUse {
 }
 
 /**
- * Records the last use of keys. Locks rows in id order. Skips a key if its recorded use is less than 50 s older than
+ * Records the last use of keys. Locks rows in id order. Skips a key if its recorded use is less than a minute older than
  * the new one, and keys of closed organizations, whose uses an erasure has removed.
  */
 export async function markKeysUsed(db: Database, uses: readonly KeyUse[]): Promise<void> {
@@ -79,7 +79,7 @@ export async function markKeysUsed(db: Database, uses: readonly KeyUse[]): Promi
         as x("keyId" uuid, "usedAt" timestamptz, address text, "userAgent" text)
       join api_keys k on k.id = x."keyId"
       join organizations o on o.id = k.organization_id and o.state = 'active'
-      where k.last_used_at is null or k.last_used_at < x."usedAt" - interval '50 seconds'
+      where k.last_used_at is null or k.last_used_at <= x."usedAt" - interval '1 minute'
       order by k.id for update of k
     )
     update api_keys k

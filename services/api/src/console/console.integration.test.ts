@@ -67,6 +67,15 @@ describe('POST …/console-sessions', () => {
     expect(codeOf(await enter(token).expect(401))).toBe('unauthorized');
   });
 
+  it('keeps the filters of its path out of the audit log', async () => {
+    const path = `/console/${organizationId}/deliveries`;
+    const { token, id } = await mint({ path: `${path}?subject=con_17` });
+    expect((await enter(token).expect(200)).body.path).toBe(`${path}?subject=con_17`);
+    const { body, text } = await api.internal('get', `/internal/v1/audit?object_id=${id}`).expect(200);
+    expect(body.data.at(-1).changes.path).toEqual({ from: null, to: path });
+    expect(text).not.toContain('con_17');
+  });
+
   it('by key: never more than the key has, and keys:* never', async () => {
     const key = await api.createKey({ organizationId, scopes: ['me:read', 'webhooks:read'] });
     const post = (body: object, secret = key.secret) => api.call('post', '/v1/console-sessions', secret).send(body);

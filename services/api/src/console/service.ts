@@ -79,7 +79,8 @@ export function createConsoleSessions({ db, cursors, publicUrl, now }: ConsoleSe
           expires_at: new Date(now() + body.expires_in * 1_000),
         });
         const shown = present(row);
-        const fields = fieldChanges(null, shown, audited);
+        // A query may name a subject, and audit entries outlive an erasure.
+        const fields = fieldChanges(null, { ...shown, path: shown.path.replace(/\?.*/s, '') }, audited);
         await changed({ action: 'console_session.created', objectId: row.id, organizationId, ...fields });
         return { ...shown, url: `${publicUrl}/console/enter#${token}` };
       });

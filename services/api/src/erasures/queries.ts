@@ -70,7 +70,7 @@ export interface RecordRow {
   kind: ErasureRecord['kind'];
   id: Uuid;
   organization_id: Uuid;
-  /** When it was requested, in UTC with microseconds. */
+  /** When it was requested, or when a closed organization's data are due to be erased; UTC with microseconds. */
   position: string;
   selection_kind: Row<'erasures'>['selection_kind'] | null;
   selection_sha256: string | null;
@@ -86,7 +86,7 @@ export async function listRecords(db: Database, page: PageQuestion): Promise<Rec
       select 'erasure' as kind, id, organization_id, requested_at as created_at, selection_kind, selection_sha256, selected_ids,
         selected_before, reason from erasures
       union all
-      select 'closing', id, id, coalesce(closed_at, erase_at), null, null, null, null, null from organizations
+      select 'closing', id, id, erase_at, null, null, null, null, null from organizations
       where state <> 'active'
       union all
       select 'revocation', id, organization_id, revoked_at, null, null, null, null, null from api_keys

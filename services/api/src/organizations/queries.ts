@@ -92,15 +92,6 @@ export async function closeOrganization(
     .executeTakeFirstOrThrow();
 }
 
-/** Deletes the webhooks, so that workers start no attempt, cancel pending deliveries and create no others. */
-export async function deleteWebhooks(trx: DatabaseTransaction, id: Uuid): Promise<Uuid[]> {
-  const { rows } = await sql<{ id: Uuid }>`
-    update webhooks set state = 'deleted', secret_sealed = null, previous_secret_sealed = null,
-      previous_secret_expires_at = null, header_names = null, headers_sealed = null, version = version + 1, updated_at = clock_timestamp()
-    where organization_id = ${id} and state <> 'deleted' returning id`.execute(trx);
-  return rows.map((row) => row.id);
-}
-
 export async function findActiveOrganizations(db: Database, ids: readonly Uuid[]): Promise<Uuid[]> {
   const rows = await db
     .selectFrom('organizations')

@@ -6,7 +6,7 @@ import type {
   Organization,
   UpdateOrganization,
 } from '@enterprise-api/shared/contracts';
-import type { Database, DatabaseTransaction } from '@enterprise-api/shared/ledger';
+import { type Database, type DatabaseTransaction, deleteWebhooksOf } from '@enterprise-api/shared/ledger';
 import { newUuid, toPublicId, type Uuid } from '@enterprise-api/shared/runtime';
 import { fieldChanges } from '../core/field-changes.ts';
 import { organizationClosed } from '../core/require-active.ts';
@@ -15,7 +15,6 @@ import { invalid, type Problem, problem } from '../http/problem.ts';
 import { type Cursors, type PageQuestion, paginate } from '../pagination/paging.ts';
 import {
   closeOrganization,
-  deleteWebhooks,
   findByExternalId,
   findOrganization,
   insertOrganization,
@@ -83,7 +82,7 @@ export function createOrganizationService({ db, cursors, deliveryPolicy }: Organ
         if (before === undefined) return problem('not_found');
         if (before.state !== 'active') return present(before);
         const shown = present(await closeOrganization(trx, id, input.erase_after));
-        for (const webhookId of await deleteWebhooks(trx, id)) due(webhookId);
+        for (const webhookId of await deleteWebhooksOf(trx, id)) due(webhookId);
         const fields = fieldChanges(present(before), shown, ['external_id', 'state']);
         await changed({ action: 'organization.closed', objectId: id, organizationId: id, ...fields });
         return shown;

@@ -31,7 +31,7 @@ export function createClosingLoop(parts: ClosingParts, onError: (error: unknown)
     everyMs: lookEveryMs,
     run: async (stopping) => {
       for (const closing of await findClosing(parts.db)) {
-        if (!stopping.aborted) await continueClosing(parts, closing, stopping);
+        if (!stopping.aborted) await continueClosing(parts, closing, stopping).catch(onError);
       }
       await eraseLateEvents(parts);
     },

@@ -5,16 +5,18 @@ import {
   noErasureCounts,
 } from '@enterprise-api/shared/contracts';
 import {
+  coversQueuedEvent,
   type Database,
   type ErasureCoverage,
   type ErasureSelection,
   findCoveredEvents,
 } from '@enterprise-api/shared/ledger';
 import { fromPublicId, nilUuid, type Uuid } from '@enterprise-api/shared/runtime';
-import { eventsPerBatch } from './erasures.ts';
+import { type ErasureParts, eraseQueuedEvents, eventsPerBatch } from './erasures.ts';
 import {
   closeAgain,
   eraseEvents,
+  eraseFilters,
   markRestore,
   type RepeatedErasure,
   revokeAgain,
@@ -28,47 +30,60 @@ const search = { from: null, afterPosition: 0, pageSize: eventsPerBatch };
  * Does everything again that an export names, in a restored ledger before any service starts. Services refuse to start
  * until it has succeeded. A second call changes nothing.
  *
- * @param lines the lines of an export
- * @throws when a line is not a record; nothing was changed
+ * @param readExport returns the text of an export
+ * @throws when a line is not a record; then the ledger is marked, and nothing else was changed
  */
-export async function applyRecords(db: Database, lines: readonly string[]): Promise<{ events: number }> {
-  const records = lines.map((line) => erasureRecordSchema.parse(JSON.parse(line)));
+export async function applyRecords(
+  parts: Pick<ErasureParts, 'db' | 'clock' | 'queue'>,
+  readExport: () => Promise<string>,
+): Promise<{ records: number; events: number }> {
+  const { db } = parts;
   await markRestore(db);
+  const lines = (await readExport()).split('\n').filter((line) => line !== '');
+  const records = lines.map((line) => erasureRecordSchema.parse(JSON.parse(line)));
   let events = 0;
   for (const record of records) events += (await applyRecord(db, record)).events;
+  const coverages = records.flatMap((record) => coverageOf(record) ?? []);
+  await eraseQueuedEvents(parts, nilUuid, (job) => coverages.some((coverage) => coversQueuedEvent(coverage, job)));
   await unmarkRestore(db);
-  return { events };
+  return { records: records.length, events };
 }
 
-async function applyRecord(
-  db: Database,
-  { kind, id, organization_id, at, selection, reason }: ErasureRecord,
-): Promise<ErasureCounts> {
+async function applyRecord(db: Database, record: ErasureRecord): Promise<ErasureCounts> {
+  const { kind, id, organization_id, at, selection, reason } = record;
   const organizationId = fromPublicId('org', organization_id) ?? nilUuid;
-  if (kind === 'closing') await closeAgain(db, organizationId);
+  if (kind === 'closing') await closeAgain(db, organizationId, at);
   if (kind === 'revocation') await revokeAgain(db, fromPublicId('key', id) ?? nilUuid, at);
-  if (selection === null) return noErasureCounts;
-  const eventIds = selection.event_ids?.flatMap((each) => fromPublicId('evt', each) ?? []) ?? null;
-  const coverage = { organizationId, requestedAt: at, selection: selectionOf(selection, eventIds) };
+  const coverage = coverageOf(record);
+  if (selection === null || coverage === null) return noErasureCounts;
+  await eraseFilters(db, organizationId);
   const counts = await eraseCovered(db, coverage);
   await saveRepeated(
     db,
     { at, reason, selection },
-    { id: fromPublicId('ers', id) ?? nilUuid, organizationId, eventIds },
+    { id: fromPublicId('ers', id) ?? nilUuid, organizationId, eventIds: eventIdsOf(selection) },
     counts,
   );
   return counts;
 }
 
-function selectionOf(
-  { kind, sha256, before }: RepeatedErasure['selection'],
-  eventIds: Uuid[] | null,
-): ErasureSelection {
+function coverageOf({ organization_id, at, selection }: ErasureRecord): ErasureCoverage | null {
+  if (selection === null) return null;
+  const organizationId = fromPublicId('org', organization_id) ?? nilUuid;
+  return { organizationId, requestedAt: at, selection: selectionOf(selection) };
+}
+
+function eventIdsOf({ event_ids: ids }: RepeatedErasure['selection']): Uuid[] | null {
+  return ids?.flatMap((id) => fromPublicId('evt', id) ?? []) ?? null;
+}
+
+function selectionOf(selection: RepeatedErasure['selection']): ErasureSelection {
+  const { kind, sha256, before } = selection;
   switch (kind) {
     case 'subject':
       return { kind: 'subject_digest', sha256 };
     case 'event_ids':
-      return { kind, eventIds: eventIds ?? [] };
+      return { kind, eventIds: eventIdsOf(selection) ?? [] };
     case 'before':
       return { kind, before: before ?? '' };
     case 'all':

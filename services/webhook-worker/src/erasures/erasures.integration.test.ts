@@ -9,7 +9,7 @@ import {
   refuseRestore,
 } from '@enterprise-api/shared/ledger';
 import { createJobProducer, selectQueueBackend } from '@enterprise-api/shared/queue';
-import { newUuid, systemClock, toPublicId, type Uuid } from '@enterprise-api/shared/runtime';
+import { createLogger, newUuid, systemClock, toPublicId, type Uuid } from '@enterprise-api/shared/runtime';
 import {
   createTestDatabase,
   insertOrganization,
@@ -21,13 +21,14 @@ import {
 } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
+import { createClosingLoop } from '../closings/closings.ts';
 import { fanOutEvents } from '../fan-out/queries.ts';
 import { writeQueuedEvent } from '../fan-out/write-event.ts';
 import { recordOutcomes } from '../outcomes/record-outcomes.ts';
 import { emitEvents, findAttempts, findDelivery, outcomeOf, plenty, testBox } from '../testing/ledger.ts';
 import { applyRecords } from './apply.ts';
 import { createErasureLoop } from './erasures.ts';
-import { markRestore } from './queries.ts';
+import { eraseEvents } from './queries.ts';
 
 const secret = 'con_canary-4711';
 const settings = { leaseMs: 45_000, maxAttempts: 3 };
@@ -93,10 +94,12 @@ const withoutTexts = { excerpt: null, error_message: null, remote_address: null,
 
 async function wholeLedger(): Promise<string> {
   const tables = ['events', 'event_bodies', 'event_subjects', 'event_keys', 'outbox', 'parked_events', 'deliveries'];
-  const texts = [...tables, 'pending_deliveries', 'attempts', 'erasures', 'audit_log'].map(async (table) => {
-    const { rows } = await sql<{ text: string }>`select t::text as text from ${sql.table(table)} t`.execute(db);
-    return rows.map(({ text }) => text).join('\n');
-  });
+  const texts = [...tables, 'pending_deliveries', 'attempts', 'erasures', 'audit_log', 'console_sessions'].map(
+    async (table) => {
+      const { rows } = await sql<{ text: string }>`select t::text as text from ${sql.table(table)} t`.execute(db);
+      return rows.map(({ text }) => text).join('\n');
+    },
+  );
   return (await Promise.all(texts)).join('\n');
 }
 
@@ -127,6 +130,22 @@ describe('an erasure of a subject', () => {
     expect(await deliveriesOf(other)).toMatchObject([{ status: 'pending' }]);
     expect(await wholeLedger()).not.toContain(secret);
     expect(row).toMatchObject({ selection_sealed: null, selected_subject: null });
+  });
+
+  it("removes the producer's request id, and the filters of links to the console", async () => {
+    const event = newEvent(testEvent(organizationId, { data: { consultation_id: secret } }), Date.now(), {
+      requestId: secret,
+    });
+    await writeEvents(db, [event]);
+    const path = `/console/${toPublicId('org', organizationId)}/deliveries`;
+    await sql`
+      insert into console_sessions (id, organization_id, scopes, path, show_bodies, link_hash, link_expires_at, expires_at)
+      values (${newUuid()}, ${organizationId}, '{}', ${`${path}?subject=${secret}`}, false, '', now(), now())`.execute(
+      db,
+    );
+    await erase(await request({ kind: 'subject', subject: secret }));
+    expect(await wholeLedger()).not.toContain(secret);
+    expect((await db.selectFrom('console_sessions').select('path').executeTakeFirstOrThrow()).path).toBe(path);
   });
 
   it('covers an event that waits in the outbox or is parked: no delivery of it is ever written', async () => {
@@ -268,6 +287,17 @@ it.each(['before', 'all'] as const)(
   },
 );
 
+const recordOf = (row: Row<'erasures'>) =>
+  JSON.stringify({
+    object: 'erasure_record',
+    kind: 'erasure',
+    id: toPublicId('ers', row.id),
+    organization_id: toPublicId('org', row.organization_id),
+    at: new Date(row.requested_at).toISOString().replace('Z', '999Z'),
+    selection: { kind: row.selection_kind, sha256: row.selection_sha256, event_ids: null, before: null },
+    reason: null,
+  });
+
 describe.each(queueBackends())('whole events in the queue on $name', ({ start }) => {
   it('are written erased, a repeat is a duplicate, and jobs of others stay', async () => {
     await using opened = new AsyncDisposableStack();
@@ -289,6 +319,28 @@ describe.each(queueBackends())('whole events in the queue on $name', ({ start })
     expect(await findEvent(plain.event_id)).toMatchObject(erased);
     const again = newEvent(testEvent(organizationId, { id: 'con_canary.completed' }), Date.now());
     expect(await writeEvents(db, [again])).toMatchObject([{ id: keyed.event_id, duplicate: true }]);
+    await sql`delete from bullmq.job`.execute(db).catch(() => undefined);
+  });
+
+  it('are written erased by an export, also those that a restore brought back', async () => {
+    await using opened = new AsyncDisposableStack();
+    const { redisUrl, close } = await start();
+    opened.defer(close);
+    const queue = selectQueueBackend({ redisUrl, databaseUrl: database.url });
+    const producer = createJobProducer(queue, 'writeEvent', () => undefined);
+    opened.defer(producer.close);
+    const jobOf = (subject: string) => ({
+      version: 1 as const,
+      event_id: newUuid(),
+      event: testEvent(organizationId, { data: { consultation_id: subject } }),
+    });
+    const [covered, other] = [jobOf(secret), jobOf('con_2')];
+    for (const job of [covered, other]) await producer.add(job as never);
+    const row = await request({ kind: 'subject', subject: secret });
+    await db.deleteFrom('erasures').where('id', '=', row.id).execute();
+    await applyRecords({ db, clock, queue }, async () => recordOf(row));
+    expect(await producer.waitingCount()).toBe(1);
+    expect(await findEvent(covered.event_id)).toMatchObject(erased);
     await sql`delete from bullmq.job`.execute(db).catch(() => undefined);
   });
 });
@@ -356,15 +408,35 @@ describe("a caller's event id", () => {
   });
 });
 
+const organization = (id: Uuid) =>
+  db.selectFrom('organizations').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
+
+/** Runs a worker's loops until the organization is closed. */
+async function closeOrganization(id: Uuid) {
+  const queue = selectQueueBackend({ redisUrl: undefined, databaseUrl: database.url });
+  const log = createLogger('test', 'info', { write: () => undefined });
+  const loops = [
+    createErasureLoop({ db, clock, queue, box: testBox, settleMs: 0 }, () => undefined),
+    createClosingLoop({ db, box: testBox, log, eraseEvents }, () => undefined),
+  ];
+  for (const loop of loops) loop.start();
+  await until('the closing', () => organization(id), { holds: ({ state }) => state === 'closed', withinMs: 30_000 });
+  for (const loop of loops) await loop.stop();
+}
+
 describe('records of an export, applied in a restored ledger', () => {
-  const recordOf = (row: Row<'erasures'>) =>
+  const apply = (...lines: string[]) => {
+    const queue = selectQueueBackend({ redisUrl: undefined, databaseUrl: database.url });
+    return applyRecords({ db, clock, queue }, async () => lines.join('\n'));
+  };
+  const closingOf = (id: Uuid, eraseAt: number) =>
     JSON.stringify({
       object: 'erasure_record',
-      kind: 'erasure',
-      id: toPublicId('ers', row.id),
-      organization_id: toPublicId('org', row.organization_id),
-      at: new Date(row.requested_at).toISOString().replace('Z', '999Z'),
-      selection: { kind: row.selection_kind, sha256: row.selection_sha256, event_ids: null, before: null },
+      kind: 'closing',
+      id: toPublicId('org', id),
+      organization_id: toPublicId('org', id),
+      at: new Date(eraseAt).toISOString().replace('Z', '000Z'),
+      selection: null,
       reason: null,
     });
 
@@ -373,21 +445,50 @@ describe('records of an export, applied in a restored ledger', () => {
     await fanOut([fannedOut, other]);
     const row = await request({ kind: 'subject', subject: secret });
     await db.deleteFrom('erasures').where('id', '=', row.id).execute();
-    expect(await applyRecords(db, [recordOf(row)])).toEqual({ events: 2 });
+    expect(await apply(recordOf(row))).toEqual({ records: 1, events: 2 });
     for (const id of [fannedOut, waiting]) expect(await findEvent(id)).toMatchObject(erased);
     expect(await findEvent(other)).toMatchObject({ erased_at: null });
     expect(await find(row.id)).toMatchObject({
       selection_sha256: row.selection_sha256,
       completed_at: expect.any(Date),
     });
-    expect(await applyRecords(db, [recordOf(row)])).toEqual({ events: 0 });
+    expect(await apply(recordOf(row))).toEqual({ records: 1, events: 0 });
     await refuseRestore(db);
   });
 
   it('keep services from starting until all of them are applied', async () => {
-    await markRestore(db);
+    await expect(apply('{"cut of')).rejects.toThrow('JSON');
     await expect(refuseRestore(db)).rejects.toThrow('erasures apply');
-    await applyRecords(db, []);
+    await apply();
     await refuseRestore(db);
+  });
+
+  it('close an organization again: no delivery of it is made or stays pending, and its data are erased', async () => {
+    const [fannedOut = '', waiting = ''] = await emit(secret, 2);
+    await fanOut([fannedOut]);
+    await apply(closingOf(organizationId, Date.now()));
+    await fanOut([waiting]);
+    expect(await deliveriesOf(waiting)).toEqual([]);
+    await closeOrganization(organizationId);
+    expect(await deliveriesOf(fannedOut)).toMatchObject([
+      { status: 'canceled', canceled_reason: 'organization_closed' },
+    ]);
+    for (const id of [fannedOut, waiting]) expect(await findEvent(id)).toMatchObject(erased);
+  });
+
+  it('leave the data of a closed organization as long as its closing did', async () => {
+    const eraseAt = Date.now() + 3_600_000;
+    await apply(closingOf(organizationId, eraseAt));
+    expect(await organization(organizationId)).toMatchObject({ state: 'closing', erase_at: new Date(eraseAt) });
+  });
+
+  it('let other organizations be closed if one cannot be', async () => {
+    const stuck = await insertOrganization(db);
+    await insertWebhook(db, { organizationId: stuck });
+    await apply(closingOf(stuck, Date.now()), closingOf(organizationId, Date.now()));
+    await sql`update webhooks set state = 'enabled', secret_sealed = 'x' where organization_id = ${stuck}`.execute(db);
+    await closeOrganization(organizationId);
+    expect(await organization(stuck)).toMatchObject({ state: 'closing' });
+    await sql`update organizations set state = 'closed' where id = ${stuck}`.execute(db);
   });
 });

@@ -4,10 +4,10 @@ import {
   type CoveredPlace,
   coversQueuedEvent,
   type DatabaseClock,
-  type ErasureCoverage,
   findCoveredEvents,
+  type QueuedEvent,
 } from '@enterprise-api/shared/ledger';
-import { findWholeEvents, type QueueBackend, type WholeEventJob } from '@enterprise-api/shared/queue';
+import { findWholeEvents, type QueueBackend } from '@enterprise-api/shared/queue';
 import { createLoop, type Loop, type Uuid } from '@enterprise-api/shared/runtime';
 import {
   beginPass,
@@ -15,6 +15,7 @@ import {
   claimErasure,
   endPass,
   eraseEvents,
+  eraseFilters,
   releaseClaim,
   saveCounts,
   saveProgress,
@@ -60,6 +61,7 @@ async function workOn(parts: ErasureParts, erasure: ClaimedErasure, stopping: Ab
   const coverage = coverageOf(parts, erasure);
   const isOver = deadline(parts, stopping);
   if (erasure.place === null) await beginPass(db, erasure.id);
+  await eraseFilters(db, coverage.organizationId);
   const search = { from: erasure.place, afterPosition: erasure.searchedPosition, pageSize };
   for await (const { eventIds, place } of findCoveredEvents(db, coverage, search)) {
     await eraseInBatches(parts, erasure.id, eventIds, place);
@@ -68,7 +70,7 @@ async function workOn(parts: ErasureParts, erasure: ClaimedErasure, stopping: Ab
     return releaseClaim(db, erasure.id);
   }
   // Comes last: while the queue is unavailable, events in the ledger are erased, but no erasure is completed.
-  await eraseQueuedEvents(parts, erasure.id, coverage);
+  await eraseQueuedEvents(parts, erasure.id, (job) => coversQueuedEvent(coverage, job));
   await endPass(db, erasure.id, settleMs, passEveryMs);
 }
 
@@ -90,9 +92,12 @@ async function eraseInBatches({ db }: ErasureParts, id: Uuid, eventIds: Uuid[], 
 }
 
 /** Writes covered events of the queue erased, so that repeated emissions stay duplicates, and removes their jobs. */
-async function eraseQueuedEvents(parts: ErasureParts, id: Uuid, coverage: ErasureCoverage): Promise<void> {
+export async function eraseQueuedEvents(
+  parts: Pick<ErasureParts, 'db' | 'clock' | 'queue'>,
+  id: Uuid,
+  isCovered: (job: QueuedEvent) => boolean,
+): Promise<void> {
   const { db, queue } = parts;
-  const isCovered = (job: Pick<WholeEventJob, 'data' | 'addedAt'>) => coversQueuedEvent(coverage, job);
   await findWholeEvents(queue, isCovered, async (found) => {
     for (const { job, traceparent, remove } of found) {
       if (job !== null) await writeErased(parts, id, { job, traceparent });

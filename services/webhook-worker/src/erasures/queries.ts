@@ -5,6 +5,7 @@ import {
   type Database,
   type DatabaseTransaction,
   daysBetween,
+  deleteWebhooksOf,
   deliveryIdsOf,
   type RunningErasure,
 } from '@enterprise-api/shared/ledger';
@@ -73,6 +74,13 @@ export async function beginPass(db: Database, id: Uuid): Promise<void> {
       pass_position = (select min(complete_until) from horizon
         where bucket is null or bucket = ('x' || right(x.organization_id::text, 3))::bit(12)::int)
     where id = ${id}`.execute(db);
+}
+
+/** Sessions of the console begin at a list whose filters may name a subject. */
+export async function eraseFilters(db: Database, organizationId: Uuid): Promise<void> {
+  await sql`
+    update console_sessions set path = split_part(path, '?', 1)
+    where organization_id = ${organizationId} and path like '%?%'`.execute(db);
 }
 
 /** Renews the claim, and saves where the pass continues. */
@@ -151,7 +159,7 @@ export async function eraseEvents(trx: DatabaseTransaction, eventIds: readonly U
     delete from event_bodies where event_id = any (${eventIds}::uuid[]) and event_id ${within}
       and ${days.within(sql`event_id`)}`.execute(trx);
   const events = await sql`
-    update events set erased_at = clock_timestamp()
+    update events set erased_at = clock_timestamp(), request_id = null
     where id = any (${eventIds}::uuid[]) and id ${within} and erased_at is null`.execute(trx);
   return {
     events: Number(events.numAffectedRows ?? 0),
@@ -224,11 +232,15 @@ export async function saveRepeated(
       where erasures.completed_at is null`.execute(db);
 }
 
-/** Closes an organization again. A worker erases its other data. */
-export async function closeAgain(db: Database, organizationId: Uuid): Promise<void> {
-  await sql`
-    update organizations set state = 'closing', external_id = null, erase_at = clock_timestamp()
-    where id = ${organizationId} and state = 'active'`.execute(db);
+/** Closes an organization again. A worker erases its data at the time that the closing had set. */
+export async function closeAgain(db: Database, organizationId: Uuid, eraseAt: string): Promise<void> {
+  await db.transaction().execute(async (trx) => {
+    await sql`
+      update organizations set state = 'closing', external_id = null,
+        erase_at = greatest(${eraseAt}::timestamptz, clock_timestamp())
+      where id = ${organizationId} and state = 'active'`.execute(trx);
+    await deleteWebhooksOf(trx, organizationId);
+  });
 }
 
 export async function revokeAgain(db: Database, keyId: Uuid, at: string): Promise<void> {

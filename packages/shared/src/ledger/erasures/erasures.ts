@@ -76,3 +76,12 @@ export async function findRunningErasures(
   );
   return { state: first.state, erasures };
 }
+
+/** Deletes the webhooks of an organization that closes, so that workers start no attempt, cancel pending deliveries and create no others. */
+export async function deleteWebhooksOf(trx: DatabaseTransaction, organizationId: Uuid): Promise<Uuid[]> {
+  const { rows } = await sql<{ id: Uuid }>`
+    update webhooks set state = 'deleted', secret_sealed = null, previous_secret_sealed = null,
+      previous_secret_expires_at = null, header_names = null, headers_sealed = null, version = version + 1, updated_at = clock_timestamp()
+    where organization_id = ${organizationId} and state <> 'deleted' returning id`.execute(trx);
+  return rows.map((row) => row.id);
+}

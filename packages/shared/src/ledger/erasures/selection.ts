@@ -73,9 +73,10 @@ export function coversQueuedEvent(coverage: ErasureCoverage, { data, addedAt }: 
   if (addedAt > Date.parse(coverage.requestedAt)) return false;
   const { selection } = coverage;
   switch (selection.kind) {
-    case 'subject': {
+    case 'subject':
+    case 'subject_digest': {
       const named = (event.data ?? {}) as Record<string, unknown>;
-      return fieldsOf(event.type).some((field) => field !== null && named[field] === selection.subject);
+      return fieldsOf(event.type).some((field) => field !== null && isSelected(coverage, named[field]));
     }
     case 'event_ids':
       return selection.eventIds.includes(String(id));
@@ -83,7 +84,14 @@ export function coversQueuedEvent(coverage: ErasureCoverage, { data, addedAt }: 
       return addedAt < Date.parse(selection.before);
     case 'all':
       return true;
-    case 'subject_digest':
-      return false;
   }
+}
+
+function isSelected({ organizationId, selection }: ErasureCoverage, subject: unknown): boolean {
+  if (typeof subject !== 'string') return false;
+  if (selection.kind === 'subject') return subject === selection.subject;
+  return (
+    selection.kind === 'subject_digest' &&
+    selectionDigest(organizationId, { kind: 'subject', subject }) === selection.sha256
+  );
 }

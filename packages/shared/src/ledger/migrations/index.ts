@@ -15,6 +15,7 @@ import * as webhooksReplayed from './2026-12-webhooks-replayed.ts';
 import * as webhooksResponding from './2026-12-webhooks-responding.ts';
 import * as webhooksSucceeding from './2026-12-webhooks-succeeding.ts';
 import * as webhooksTotalled from './2026-12-webhooks-totalled.ts';
+import * as withoutStatistics from './2026-12-without-statistics.ts';
 
 /**
  * All migrations, which run in the order of their names. Names must never change, because each database stores the
@@ -37,4 +38,5 @@ export const migrations: Record<string, Migration> = {
   '2026-12-webhooks-responding': webhooksResponding,
   '2026-12-webhooks-succeeding': webhooksSucceeding,
   '2026-12-webhooks-totalled': webhooksTotalled,
+  '2026-12-without-statistics': withoutStatistics,
 };
