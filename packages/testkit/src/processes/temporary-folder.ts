@@ -18,9 +18,10 @@ process.once('exit', () => {
  * Makes an empty folder. It is removed at the end, and also when this process exits before that, on a Ctrl-C for example.
  *
  * @param name what it is for
+ * @param parent the folder in which it is made; by default the one of temporary files
  */
-export function createTemporaryFolder(name: string): TemporaryFolder {
-  const path = mkdtempSync(join(tmpdir(), `enterprise-api-${name}-`));
+export function createTemporaryFolder(name: string, parent = tmpdir()): TemporaryFolder {
+  const path = mkdtempSync(join(parent, `enterprise-api-${name}-`));
   folders.add(path);
   return {
     path,
