@@ -917,6 +917,7 @@ export const tools: readonly Tool[] = [
      "pattern": "^evt_[0-7][0-9a-hjkmnp-tv-z]{25}$"
     },
     "event_type": {
+     "description": "With `webhook_id` or `status` a search, unless the page is read within half a second.",
      "minItems": 1,
      "maxItems": 20,
      "type": "array",

@@ -2204,6 +2204,7 @@ export interface operations {
                  * @example evt_01jd6kz5r8e2v9qxm3c7t4b0na
                  */
                 event_id?: string;
+                /** @description With `webhook_id` or `status` a search, unless the page is read within half a second. */
                 event_type?: components["schemas"]["EventTypeName"][];
                 /** @description Only with this subject, such as a `consultation_id` or a `batch_id`, exactly. */
                 subject?: string;

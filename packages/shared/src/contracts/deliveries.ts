@@ -68,7 +68,9 @@ export const listDeliveriesQuerySchema = forwardPeriod(
     id: repeatable(publicIdSchema('dlv'), 100).describe('Only these deliveries.'),
     webhook_id: publicIdSchema('whk').optional(),
     event_id: publicIdSchema('evt').optional(),
-    event_type: repeatable(eventTypeSchema),
+    event_type: repeatable(eventTypeSchema).describe(
+      'With `webhook_id` or `status` a search, unless the page is read within half a second.',
+    ),
     subject: subjectFilterSchema,
     status: repeatable(deliveryStatusSchema),
     last_status_code: z

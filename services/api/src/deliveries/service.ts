@@ -3,7 +3,7 @@ import type { Database } from '@enterprise-api/shared/ledger';
 import { fromPublicId, nilUuid, type Uuid } from '@enterprise-api/shared/runtime';
 import { type Problem, problem } from '../http/problem.ts';
 import { type Cursors, type PageQuestion, type Position, paginate } from '../pagination/paging.ts';
-import { search } from '../pagination/search.ts';
+import { readAtOnce, search } from '../pagination/search.ts';
 import type { HistoryReads } from '../replica/history-reads.ts';
 import { type DeliveryRow, presentDelivery, presentDetail } from './present.ts';
 import { type DeliveryFilter, findDelivery, findEventBody, listAttempts, listDeliveries } from './queries.ts';
@@ -21,13 +21,19 @@ export function createDeliveryService({ db, history, cursors }: DeliveryServiceO
     list: (organizationId: Uuid, { cursor, limit, order, ...filters }: ListDeliveriesQuery) => {
       const filter = toFilter(filters);
       const scope = { list: 'deliveries', organizationId, filters };
-      const matches = matchesLast(filters);
       const read = (from: Database, page: PageQuestion) => listDeliveries(from, organizationId, page, filter);
-      const ask = (page: PageQuestion) => {
-        if (matches !== undefined) {
-          return search(db, organizationId, page, read, { matches, beginning: beginnings[page.order] });
-        }
-        return page.order === 'asc' ? read(db, page) : history((from) => read(from, page));
+      const readIndexed = (from: Database, page: PageQuestion) =>
+        listDeliveries(from, organizationId, page, indexedOf(filter));
+      const options = { matches: matchOf(filters), beginning: beginnings[order] };
+      const ask = async (page: PageQuestion) => {
+        const searches = filters.last_status_code !== undefined || filters.last_error !== undefined;
+        const readBy: HistoryReads = order === 'asc' ? (each) => each(db) : history;
+        const rows = searches
+          ? undefined
+          : await readBy((from) =>
+              filters.event_type === undefined ? read(from, page) : readAtOnce(from, (trx) => read(trx, page)),
+            );
+        return rows ?? search(db, organizationId, page, readIndexed, options);
       };
       return paginate(cursors, { cursor, limit, order }, scope, ask, presentDelivery);
     },
@@ -48,12 +54,20 @@ const beginnings: Record<Order, Position> = {
   desc: { sortKey: '9999-12-31T23:59:59.999999Z', id: nilUuid },
 };
 
-/** @returns undefined if the filters do not ask for a search */
-function matchesLast({ last_status_code: status, last_error: errors }: Partial<ListDeliveriesQuery>) {
-  if (status === undefined && errors === undefined) return undefined;
-  const pattern = new RegExp(`^${status?.replace('xx', '..') ?? '.*'}$`);
-  return ({ last_status_code, last_error }: DeliveryRow) =>
-    pattern.test(String(last_status_code)) && (errors === undefined || errors.some((error) => error === last_error));
+/** The filters that one index serves: a search that finds few rows would not come forward with both. */
+function indexedOf(filter: DeliveryFilter): DeliveryFilter {
+  if (filter.eventTypes === undefined) return filter;
+  return { ...filter, ...(filter.webhookId === undefined ? { statuses: undefined } : { eventTypes: undefined }) };
+}
+
+function matchOf({ last_status_code: code, last_error, event_type, status }: Partial<ListDeliveriesQuery>) {
+  const pattern = new RegExp(`^${code?.replace('xx', '..') ?? '.*'}$`);
+  const isOneOf = (values: readonly unknown[] | undefined, value: unknown) => values?.includes(value) ?? true;
+  return (row: DeliveryRow) =>
+    pattern.test(String(row.last_status_code)) &&
+    isOneOf(last_error, row.last_error) &&
+    isOneOf(event_type, row.event_type) &&
+    isOneOf(status, row.status);
 }
 
 function toFilter(filters: Omit<ListDeliveriesQuery, 'cursor' | 'limit' | 'order'>): DeliveryFilter {

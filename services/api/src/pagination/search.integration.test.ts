@@ -158,6 +158,8 @@ describe('a search whose time is over', () => {
     for (const [path, table, query, id] of [
       [events, 'events', { order, q: 'late-mark' }, uuidOf(event)],
       [deliveries, 'deliveries', { order, last_status_code: '503' }, delivery],
+      [deliveries, 'deliveries', { order, webhook_id: webhookId, event_type: 'batch.failed' }, delivery],
+      [deliveries, 'deliveries', { order, status: 'failed', event_type: 'batch.failed' }, delivery],
     ] as const) {
       const { body } = await api.db.transaction().execute(async (trx) => {
         await sql`lock table ${sql.table(table)} in access exclusive mode`.execute(trx);
@@ -218,6 +220,12 @@ describe('filters of GET /v1/webhooks/deliveries', () => {
     expect(await found({ last_status_code: '5xx' })).toEqual(['internal', 'unavailable']);
     expect(await found({ last_error: 'timeout' })).toEqual(['silent']);
     expect(await found({ last_error: ['timeout', 'http_error'], last_status_code: '4xx' })).toEqual(['gone']);
+    const silent = { last_error: 'timeout', event_type: 'batch.failed' };
+    for (const more of [{}, { webhook_id: webhookId }]) {
+      expect(await found({ ...silent, ...more, status: 'failed' })).toEqual(['silent']);
+      expect(await found({ ...silent, ...more, status: 'canceled' })).toEqual([]);
+      expect(await found({ ...silent, ...more, event_type: 'batch.completed' })).toEqual([]);
+    }
     const pages = await allPages(deliveries, { last_error: 'http_error', limit: 1 });
     expect(pages.map(uuidOf)).toEqual([made.gone, made.internal, made.unavailable]);
     const [first = '', second = ''] = pages;
