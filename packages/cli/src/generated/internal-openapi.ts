@@ -1253,7 +1253,7 @@ export interface components {
         ReplayRequest: {
             /**
              * Format: date-time
-             * @description Only deliveries, or skipped events, that were created at this time or later.
+             * @description Only deliveries, or skipped events, that were created at this time or later. 400 if 30 seconds do not suffice to read them: choose a shorter period.
              */
             since: string;
             /**

@@ -2462,7 +2462,7 @@ export const tools: readonly Tool[] = [
      "pattern": "^whk_[0-7][0-9a-hjkmnp-tv-z]{25}$"
     },
     "since": {
-     "description": "Only deliveries, or skipped events, that were created at this time or later.",
+     "description": "Only deliveries, or skipped events, that were created at this time or later. 400 if 30 seconds do not suffice to read them: choose a shorter period.",
      "type": "string",
      "format": "date-time"
     },
@@ -2613,7 +2613,7 @@ export const tools: readonly Tool[] = [
      "pattern": "^whk_[0-7][0-9a-hjkmnp-tv-z]{25}$"
     },
     "since": {
-     "description": "Only deliveries, or skipped events, that were created at this time or later.",
+     "description": "Only deliveries, or skipped events, that were created at this time or later. 400 if 30 seconds do not suffice to read them: choose a shorter period.",
      "type": "string",
      "format": "date-time"
     },

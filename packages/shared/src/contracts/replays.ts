@@ -18,7 +18,9 @@ const replayableSchema = z.enum(['failed', 'canceled', 'succeeded', 'skipped', '
 /** POST /v1/webhooks/{id}/replay */
 export const replayRequestSchema = forwardPeriod(
   z.strictObject({
-    since: instantSchema.describe('Only deliveries, or skipped events, that were created at this time or later.'),
+    since: instantSchema.describe(
+      'Only deliveries, or skipped events, that were created at this time or later. 400 if 30 seconds do not suffice to read them: choose a shorter period.',
+    ),
     until: periodShape.until,
     status: z
       .array(replayableSchema)

@@ -1,8 +1,8 @@
 import { type Replay, type ReplayPreview, type ReplayRequest, typesMatching } from '@enterprise-api/shared/contracts';
-import type { ReplayRow, SkippedSelection } from '@enterprise-api/shared/ledger';
+import { isStatementTimeout, type ReplayRow, type SkippedSelection } from '@enterprise-api/shared/ledger';
 import { newUuid, toPublicId, type Uuid } from '@enterprise-api/shared/runtime';
 import type { Transact } from '../core/unit-of-work.ts';
-import { isProblem, type Problem } from '../http/problem.ts';
+import { invalid, isProblem, type Problem } from '../http/problem.ts';
 import { checkEnabled, type RedeliveryOptions, type Target } from './destination.ts';
 import { findWebhook, lockWebhook, type WebhookState } from './queries.ts';
 import { hasRestartable, insertReplay, restartDeliveries, saveHasMore } from './replay-queries.ts';
@@ -55,8 +55,20 @@ export function startReplay(
     if (matched > 0) due(webhookId);
     await acted({ action: 'webhook.replayed', objectId: webhookId, organizationId });
     return presentReplay(await saveHasMore(trx, replay.id, hasMore));
+  }).catch((error: unknown) => {
+    if (isStatementTimeout(error)) return periodTooLong;
+    throw error;
   });
 }
+
+const periodTooLong = invalid([
+  {
+    location: 'body',
+    path: 'since',
+    code: 'invalid_value',
+    message: 'names more than can be read at once: choose a shorter period',
+  },
+]);
 
 function selectDeliveries(webhookId: Uuid, request: ReplayRequest, completedForMs: number) {
   const { since, until, status, event_type: eventTypes, error: errors, status_code: statusCodes } = request;

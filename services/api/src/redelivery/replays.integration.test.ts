@@ -498,4 +498,22 @@ describe('POST /v1/webhooks/{id}/replay of more than it takes', () => {
     expect((await answer).body).toMatchObject({ matched: 99_999, has_more: true });
     expect((await replay({ status: ['skipped'] }).expect(202)).body).toMatchObject({ matched: 2, has_more: false });
   });
+
+  it.each([{}, { dry_run: true }, { 'Idempotency-Key': newUuid() }])(
+    '400 that asks for a shorter period if PostgreSQL ends a statement: %j',
+    async ({ 'Idempotency-Key': name, ...body }: { 'Idempotency-Key'?: string; dry_run?: boolean }) => {
+      const locking = await api.db.startTransaction().execute();
+      await sql`lock table events in access exclusive mode`.execute(locking);
+      const request = replay({ status: ['skipped'], ...body });
+      const answer = Promise.resolve((name === undefined ? request : request.set('Idempotency-Key', name)).expect(400));
+      await untilLockWait(api.db);
+      // As `statement_timeout` does after 30 s.
+      await sql`select pg_cancel_backend(pid) from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'`.execute(api.db);
+      expect((await answer).body.error).toMatchObject({ code: 'validation_failed', param: 'since' });
+      await locking.rollback().execute();
+      const again = await replay({ status: ['skipped'], ...body }).expect(body.dry_run ? 200 : 202);
+      expect(again.body.matched).toBe(0);
+    },
+  );
 });
