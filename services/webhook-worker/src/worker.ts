@@ -56,7 +56,6 @@ import { createAutoDisable } from './webhooks/auto-disable.ts';
 import { createEndedChanges } from './webhooks/ended-changes.ts';
 import { followChanges } from './webhooks/follow-changes.ts';
 import { createPendingCancellation } from './webhooks/pending-cancellation.ts';
-import { cancelLeased } from './webhooks/queries.ts';
 import { createRecoveries } from './webhooks/recoveries.ts';
 import { WebhookCache } from './webhooks/webhook-cache.ts';
 
@@ -209,13 +208,11 @@ function buildAttempts(foundation: Foundation) {
     onDropped: (count) => metrics.outcomesDropped.inc(count),
   });
   const stages = { ...scheduling, sender, outcomes, cancellation, autoDisable };
-  const warnOfCancel = warn('delivery not canceled yet');
   const parts: Parameters<typeof deliver>[0] = {
     ...foundation,
     ...stages,
     random: Math.random,
     policy: { delaysMs: config.WEBHOOK_RETRY_SCHEDULE, jitter: config.WEBHOOK_RETRY_JITTER },
-    cancel: (lease) => void cancelLeased(db, [lease.deliveryId], [lease.leaseToken]).catch(warnOfCancel),
     warnOfLocalFailure: warn('attempt failed on our side'),
     sendsTraceparent: config.WEBHOOK_TRACEPARENT,
   };

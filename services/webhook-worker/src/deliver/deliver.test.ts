@@ -48,9 +48,8 @@ async function attemptWith(
   { send, ...given }: Given = {},
   leased: Partial<Lease> = {},
 ) {
-  const came: { released: number; canceled: number; ended: number; outcomes: Outcome[]; causes: unknown[] } = {
+  const came: { released: number; ended: number; outcomes: Outcome[]; causes: unknown[] } = {
     released: 0,
-    canceled: 0,
     ended: 0,
     outcomes: [],
     causes: [],
@@ -73,9 +72,6 @@ async function attemptWith(
         came.ended += 1;
       },
     },
-    cancel: () => {
-      came.canceled += 1;
-    },
     metrics: createWorkerMetrics(undefined),
     warnOfLocalFailure: ({ message }) => void came.causes.push(message),
     sendsTraceparent: false,
@@ -86,7 +82,7 @@ async function attemptWith(
   return { ...came, isAnswered };
 }
 
-const nothing = { released: 0, canceled: 0, outcomes: [] };
+const nothing = { released: 0, outcomes: [] };
 const released = { ...nothing, released: 1 };
 
 const timings = { dns_ms: null, connect_ms: null, tls_ms: null, first_byte_ms: null };
@@ -100,15 +96,36 @@ it('an attempt whose webhook cannot be looked up is released', async () => {
 });
 
 it.each<[string, WebhookConfig | null]>([
-  ['is not there', null],
+  ['does not exist', null],
   ['is disabled', { ...webhook, state: 'disabled' }],
   ['is deleted', { ...webhook, state: 'deleted' }],
-])('an attempt whose webhook %s is canceled', async (_, found) => {
-  expect(await attemptWith(() => Promise.resolve(found))).toMatchObject({ ...nothing, canceled: 1 });
+  ['is paused', { ...webhook, pausedUntil: Number.POSITIVE_INFINITY }],
+])('an attempt whose webhook %s is released before it looks up an address', async (_, found) => {
+  let sent = 0;
+  const send = async () => {
+    sent += 1;
+    return { kind: 'not_started' as const };
+  };
+  expect(await attemptWith(() => Promise.resolve(found), { send })).toMatchObject(released);
+  expect(sent).toBe(0);
+});
+
+it.each([
+  ['disabled', 1],
+  ['deleted', 0],
+] as const)('a test of a %s webhook is sent %d times', async (state, times) => {
+  let sent = 0;
+  const send = async () => {
+    sent += 1;
+    return { kind: 'not_started' as const };
+  };
+  await attemptWith(() => ({ ...webhook, state }), { send }, { isTest: true });
+  expect(sent).toBe(times);
 });
 
 it.each<[string, Partial<WebhookConfig>]>([
   ['disabled', { state: 'disabled' }],
+  ['deleted', { state: 'deleted' }],
   ['paused', { pausedUntil: Number.POSITIVE_INFINITY }],
 ])('an attempt whose webhook is %s while it connects does not write its first byte', async (_, change) => {
   let known = webhook;

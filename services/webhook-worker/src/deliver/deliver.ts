@@ -27,7 +27,6 @@ export interface DeliverParts {
   sender: Pick<Sender, 'send'>;
   outcomes: Pick<OutcomeBatcher, 'add'>;
   leaseLoader: Pick<LeaseLoader, 'release' | 'end'>;
-  cancel(lease: Lease): void;
   metrics: Pick<WorkerMetrics, 'attempts' | 'attemptSeconds' | 'firstAttemptSeconds' | 'localFailures'>;
   warnOfLocalFailure(error: Error): void;
   sendsTraceparent: boolean;
@@ -36,7 +35,7 @@ export interface DeliverParts {
 
 /**
  * Makes the attempt of a lease: look up → build and sign → send → classify → record. If the attempt may not start,
- * releases its lease or cancels the delivery. A released delivery is due now for any worker. Never rejects.
+ * releases its lease. The delivery is then due now for any worker, or dispatch has it canceled. Never rejects.
  *
  * @returns whether the receiver answered
  */
@@ -59,35 +58,18 @@ export async function deliver(parts: DeliverParts, lease: Lease): Promise<boolea
   return false;
 }
 
-/** @returns null when the attempt may not start; then the lease has been released or the delivery is being canceled */
+/** @returns null when the attempt may not start; then the lease has been released */
 async function lookUp(parts: DeliverParts, lease: Lease): Promise<WebhookConfig | null> {
-  let webhook: WebhookConfig | null;
   try {
-    webhook = await parts.webhooks.get(lease.webhookId, lease.webhookVersion);
+    const webhook = await parts.webhooks.get(lease.webhookId, lease.webhookVersion);
+    // If the webhook moved, this lease was counted for the old host. The next lease counts for the new host.
+    if (webhook?.hostKey === lease.hostKey) return webhook;
   } catch (error) {
-    // Release the lease, because another process may reach the database.
+    // Another process may reach the database.
     logFailure(parts.log, lease, error);
-    parts.leaseLoader.release([lease]);
-    return null;
   }
-  if (webhook === null || !accepts(webhook.state, lease)) {
-    parts.cancel(lease);
-    return null;
-  }
-  if (webhook.hostKey === lease.hostKey && !isPaused(parts, webhook, lease)) return webhook;
-  // If the webhook moved, this lease was counted for the old host. The next lease counts for the new host.
   parts.leaseLoader.release([lease]);
   return null;
-}
-
-/** A disabled webhook still receives tests; a deleted one receives nothing. */
-function accepts(state: WebhookConfig['state'], lease: Lease): boolean {
-  return state === 'enabled' || (state === 'disabled' && lease.isTest);
-}
-
-/** A paused webhook still receives tests. */
-function isPaused({ clock }: DeliverParts, { pausedUntil }: Pick<WebhookConfig, 'pausedUntil'>, lease: Lease): boolean {
-  return clock.now() < pausedUntil && !lease.isTest;
 }
 
 const unreadableSecret: SendFailure = {
@@ -101,8 +83,9 @@ const unreadableSecret: SendFailure = {
 
 async function send(parts: DeliverParts, begun: BegunAttempt): Promise<SendResult> {
   const { keys } = begun.webhook;
-  const mayStart = () => mayStartNow(parts, begun.lease);
-  if (keys === null) return mayStart() ? unreadableSecret : { kind: 'not_started' };
+  const mayStart = () => mayStartNow(parts, begun);
+  if (!mayStart()) return { kind: 'not_started' };
+  if (keys === null) return unreadableSecret;
   const request = buildRequest(begun, keys);
   const traceparent = parts.sendsTraceparent ? traceOf(begun) : null;
   if (traceparent !== null) request.headers.traceparent = traceparent;
@@ -128,13 +111,14 @@ export function buildRequest({ lease, webhook, startedAt }: BegunAttempt, keys: 
   return { url: webhook.url, headers, body };
 }
 
-/** Called before connecting and again before the first byte: while the attempt connects, each condition can change. */
-function mayStartNow(parts: DeliverParts, lease: Lease): boolean {
-  const { scheduler, clock, startWithinMs, webhooks } = parts;
-  if (scheduler.isHalted(lease.organizationId)) return false;
-  if (clock.monotonic() - lease.leasedAt > startWithinMs) return false;
-  const webhook = webhooks.known(lease.webhookId);
-  return webhook === null || (accepts(webhook.state, lease) && !isPaused(parts, webhook, lease));
+/** Called first, before connecting and before the first byte: while the attempt connects, each condition can change. */
+function mayStartNow({ scheduler, clock, startWithinMs, webhooks }: DeliverParts, begun: BegunAttempt): boolean {
+  const { organizationId, leasedAt, webhookId, isTest } = begun.lease;
+  if (scheduler.isHalted(organizationId)) return false;
+  if (clock.monotonic() - leasedAt > startWithinMs) return false;
+  const { state, pausedUntil } = webhooks.known(webhookId) ?? begun.webhook;
+  // A disabled or paused webhook still receives tests; a deleted one receives nothing.
+  return isTest ? state !== 'deleted' : state === 'enabled' && clock.now() >= pausedUntil;
 }
 
 function record(parts: DeliverParts, begun: BegunAttempt, result: SendResponse | SendFailure): boolean {

@@ -113,8 +113,8 @@ describe('dispatch', () => {
     expect((await leaseDueDeliveries(db, page, { ...queue, busy: [1] }, leaseMs)).leases).toHaveLength(0);
   });
 
-  it('leases nothing of a webhook that is not enabled, and reports it; a test of a disabled one is leased', async () => {
-    const { leases, webhookId, organizationId } = await leaseDeliveries(db, 2);
+  it('leases nothing of a webhook that is not enabled, and reports it; a test only if it is disabled', async () => {
+    const { leases, webhookId } = await leaseDeliveries(db, 2);
     await makeDue(idsOf(leases));
     await sql`update webhooks set state = 'disabled', disabled_reason = 'manual' where id = ${webhookId}`.execute(db);
     const dispatched = await leaseDueDeliveries(db, page, plenty, leaseMs);
@@ -123,7 +123,9 @@ describe('dispatch', () => {
     const [test] = leases as [LeaseRow];
     await sql`update pending_deliveries set test = true where delivery_id = ${test.id}`.execute(db);
     expect(idsOf((await leaseDueDeliveries(db, page, plenty, leaseMs)).leases)).toEqual([test.id]);
-    expect(organizationId).toBe(test.organization_id);
+    await sql`update webhooks set state = 'deleted', disabled_reason = null where id = ${webhookId}`.execute(db);
+    await makeDue([test.id]);
+    expect(await leaseDueDeliveries(db, page, plenty, leaseMs)).toMatchObject({ leases: [], notEnabled: [webhookId] });
   });
 
   const makeTest = (id: string) =>

@@ -109,6 +109,18 @@ describe('fan-out', () => {
     expect(await outboxSize()).toBe(0);
   });
 
+  it('leaves an event of a closed organization to the erasure once that is due', async () => {
+    const ids = await emit();
+    const eraseIn = (interval: string) =>
+      sql`update organizations set state = 'closing', erase_at = now() + ${interval}::interval where id = ${organizationId}`.execute(
+        db,
+      );
+    await eraseIn('-1 s');
+    expect((await fanOutEvents(db, ids, plenty, settings)).events).toBe(0);
+    await eraseIn('1 h');
+    expect((await fanOutEvents(db, ids, plenty, settings)).events).toBe(1);
+  });
+
   it('goes by the subscription at the time of the fan-out, when it has changed since the event', async () => {
     const left = await insertWebhook(db, { organizationId, events: ['consultation.*'] });
     const joined = await insertWebhook(db, { organizationId, events: ['batch.*'] });

@@ -111,7 +111,7 @@ function typeInSql(type: EventType): string {
 /**
  * An event stays in the outbox if only a newer version of the worker knows its type. PostgreSQL looks up each event by
  * its id. A join that was planned on an empty table would read the whole index. An event that a running erasure covers
- * stays in the outbox too, until the erasure removes it. So does an event of a closed organization.
+ * stays in the outbox too, until the erasure removes it. So does an event of an organization whose data is due to be erased.
  */
 const pickedEvents = ({ inRange, days }: Source) => sql`picked_events as materialized (
     select p.event_id, p.organization_id, p.created_at, e.type, b.body, e.request_id, e.traceparent, k.patterns,
@@ -126,7 +126,7 @@ const pickedEvents = ({ inRange, days }: Source) => sql`picked_events as materia
       and e.created_at < x.requested_at and (x.selection_kind = 'all' or e.created_at < x.selected_before
         or p.event_id = any (x.selected_ids)
         or x.selected_subject = event_key(p.organization_id, event_subject(b.body, k.subject_field))))
-      and not exists (select from organizations o where o.id = p.organization_id and o.state = 'closed')
+      and not exists (select from organizations o where o.id = p.organization_id and o.erase_at <= now())
   )`;
 
 /** Pairs every event with every subscribed webhook, except the webhook that it is about. `nth` numbers the events of a webhook in their order. */

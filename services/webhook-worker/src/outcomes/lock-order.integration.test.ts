@@ -6,7 +6,6 @@ import type { LeaseRow } from '../leases/lease.ts';
 import { releaseLeases } from '../leases/queries.ts';
 import { leaseDeliveries, outcomeOf } from '../testing/ledger.ts';
 import { countLockedBeyondFirst, unsortedPlansUrl } from '../testing/lock-order.ts';
-import { cancelLeased } from '../webhooks/queries.ts';
 import { recordOutcomes } from './record-outcomes.ts';
 
 let db: Database;
@@ -58,11 +57,6 @@ describe('locks are taken in the order of the ids', () => {
   it('by releases', async () => {
     const back = () => releaseLeases(unsorted, ofDeliveries().ids, leaseTokens());
     expect(await countLockedBeyondFirst(db, ofPending(), back)).toBe(0);
-  });
-
-  it('by the canceling of leased deliveries', async () => {
-    const cancel = () => cancelLeased(unsorted, ofDeliveries().ids, leaseTokens());
-    expect(await countLockedBeyondFirst(db, ofDeliveries(), cancel)).toBe(0);
   });
 
   it('by outcomes, in the health of their webhooks', async () => {

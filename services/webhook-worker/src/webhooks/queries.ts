@@ -1,5 +1,5 @@
 import { type NewEvent, testRows } from '@enterprise-api/shared/events';
-import { canceledReasonOf, type Database, type DatabaseTransaction, type Row } from '@enterprise-api/shared/ledger';
+import type { Database, DatabaseTransaction, Row } from '@enterprise-api/shared/ledger';
 import { sql } from 'kysely';
 
 export interface WebhookRow
@@ -84,27 +84,4 @@ export async function enableProbed(trx: DatabaseTransaction, webhookId: string):
 /** A statement sees a version only after the change's transaction has ended. */
 export async function noteEndedChanges(db: Database): Promise<void> {
   await sql`update webhook_versions set change_ended_at = clock_timestamp() where change_ended_at is null`.execute(db);
-}
-
-/** Cancels leased deliveries. Changes only rows that still hold their lease. */
-export async function cancelLeased(
-  db: Database,
-  deliveryIds: readonly string[],
-  leaseTokens: readonly string[],
-): Promise<void> {
-  await sql`
-    with leased as materialized (
-      select * from unnest(${deliveryIds}::uuid[], ${leaseTokens}::timestamptz[]) as x(id, lease_token)
-    ), locked as materialized (
-      select d.id, l.lease_token from leased l join deliveries d on d.id = l.id
-      where d.status = 'pending' order by d.id for update of d
-    ), own as materialized (
-      select p.delivery_id from locked l join pending_deliveries p on p.delivery_id = l.id
-      where p.next_attempt_at = l.lease_token order by p.delivery_id for update of p
-    ), ended as (
-      delete from pending_deliveries where delivery_id = any (array(select delivery_id from own))
-    )
-    update deliveries d set status = 'canceled', completed_at = now(),
-      canceled_reason = (select ${canceledReasonOf('w')} from webhooks w where w.id = d.webhook_id)
-    where id = any (array(select delivery_id from own))`.execute(db);
 }
