@@ -210,6 +210,15 @@ it('headers for a gateway arrive with deliveries, and their values are never sho
     await press(page, page.getByRole('button', { name: 'Add header' }));
     await page.keyboard.type('__proto__');
     await page.getByLabel('Value of header 2').fill('third');
+    await press(page, page.getByRole('button', { name: 'Add header' }));
+    await page.keyboard.type('x-TENANT ');
+    await page.getByLabel('Value of header 3').fill('lost');
+    await press(page, page.getByRole('button', { name: 'Save' }));
+    const refused = page.locator('input:invalid');
+    expect(await refused.evaluate((input: { validationMessage: string }) => input.validationMessage)).toBe(
+      'Another header has this name.',
+    );
+    await press(page, page.getByRole('button', { name: 'Remove header 3' }));
   });
   expect(await replaced).toEqual(['X-Tenant', '__proto__']);
   const removed = save(async () => {

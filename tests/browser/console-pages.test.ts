@@ -358,10 +358,10 @@ describe('a state', () => {
       await show(page, `${origin}/console/${customer.organizationId}${path}`);
       return ((await page.locator('.request pre').last().textContent()) ?? '').split('\n');
     };
-    for (const path of [
-      '/events?q=batch_1',
-      '/deliveries?last_status_code=503&last_error=timeout&last_error=http_error',
-    ]) {
+    for (const [path, option] of [
+      ['/events?q=batch_1', 'batch_1'],
+      ['/deliveries?last_status_code=503&last_error=timeout&last_error=http_error', '--last-error timeout,http_error'],
+    ] as const) {
       // On a slow machine, the second of a search may end before its first row.
       const read = async () => [await shownAt(path), await page.locator('table').count()] as const;
       const [lines] = await until(`the rows of ${path}`, read, { holds: ([, tables]) => tables > 0, withinMs: 60_000 });
@@ -369,6 +369,7 @@ describe('a state', () => {
       const [first = '', ...others] = idsIn(await page.locator('table').innerHTML());
       const listed = [first, ...others].filter((id) => id.slice(0, 3) === first.slice(0, 3));
       expect(listed).toHaveLength(path.startsWith('/events') ? 1 : 4);
+      expect(lines[1]).toContain(option);
       for (const line of lines) {
         const printed = idsIn(await run(line)).filter((id) => id.slice(0, 3) === first.slice(0, 3));
         expect(printed).toEqual(listed);

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { projectFolder } from '@enterprise-api/testkit';
+import { projectFolder, startUpstream } from '@enterprise-api/testkit';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { createCommandLine } from './command-line.ts';
 
@@ -41,6 +41,20 @@ describe('the process of enterprise-api', () => {
     expect(stderr).toContain(message);
     expect(stdout).toBe('');
   });
+
+  it.each([[['--last-error', 'timeout', '--last-error', 'http_error']], [['--last-error', 'timeout,http_error']]])(
+    'sends each value of a filter that is given as %j',
+    async (args) => {
+      const list = '{"object":"list","data":[],"has_more":false,"next_cursor":null}';
+      const head = `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${list.length}\r\n\r\n`;
+      await using api = await startUpstream({ answer: () => head + list });
+      const env = { ENTERPRISE_API_URL: api.url, ENTERPRISE_API_KEY: 'nwk_x' };
+      const { code, stderr } = await cli.run(['deliveries', 'list', ...args], { env });
+      expect([code, stderr]).toEqual([0, '']);
+      const { searchParams } = new URL(api.requests[0]?.path ?? '', api.url);
+      expect(searchParams.getAll('last_error')).toEqual(['timeout', 'http_error']);
+    },
+  );
 
   it('ends quietly when nobody reads its output', async () => {
     const child = spawn(process.execPath, [program, '--help'], { stdio: ['ignore', 'pipe', 'pipe'] });

@@ -218,6 +218,7 @@ export const m = {
     headersAll: 'These fields replace all headers. Without a field, the webhook keeps none.',
     headerName: (number: number) => `Name of header ${number}`,
     headerValue: (number: number) => `Value of header ${number}`,
+    headerTwice: 'Another header has this name.',
     addHeader: 'Add header',
     replaceHeaders: 'Replace headers',
     removeHeader: (number: number) => `Remove header ${number}`,

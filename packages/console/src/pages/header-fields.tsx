@@ -25,7 +25,14 @@ export function HeaderFields({ names, rows, setRows }: HeaderFieldsProps) {
   useLayoutEffect(() => {
     const inputs = box.current?.querySelectorAll<HTMLElement>('[name="header_name"]') ?? [];
     if (rows) ([...inputs].at(-1) ?? box.current?.querySelector('button'))?.focus();
+    checkNames();
   }, [rows]);
+  const checkNames = () => {
+    const inputs = [...(box.current?.querySelectorAll<HTMLInputElement>('[name="header_name"]') ?? [])];
+    const names = inputs.map(({ value }) => value.trim().toLowerCase());
+    for (const [index, input] of inputs.entries())
+      input.setCustomValidity(names.indexOf(names[index] ?? '') < index ? m.webhooks.headerTwice : '');
+  };
   const keeps = rows === undefined && names.length > 0;
   const add = () =>
     setRows(
@@ -34,7 +41,7 @@ export function HeaderFields({ names, rows, setRows }: HeaderFieldsProps) {
         : [...(rows ?? []), { key: (rows?.at(-1)?.key ?? 0) + 1, name: '' }],
     );
   return (
-    <fieldset ref={box} class="choices headers">
+    <fieldset ref={box} class="choices headers" onInput={checkNames}>
       <legend>{m.webhooks.headers}</legend>
       <p class="hint">{rows && names.length > 0 ? m.webhooks.headersAll : m.webhooks.headersHint}</p>
       {keeps && (
