@@ -263,6 +263,20 @@ describe('POST /v1/webhooks/{id}/replay of pending deliveries', () => {
     expect(await countInvariantViolations(api.db, 1_000)).toBe(0);
   });
 
+  it('canceled, it delays no delivery that a later replay sends sooner', async () => {
+    const ids: string[] = [];
+    for (let nth = 0; nth < 60; nth++) ids.push(await waitFor());
+    const last = ids.toSorted().at(-1) ?? '';
+    const slow = (await replay({ status, rate_per_second: 1 }).expect(202)).body;
+    const fast = (await replay({ status }).expect(202)).body;
+    const soon = await dueAt(last);
+    expect(soon).toBeLessThanOrEqual(Date.now());
+    await cancel(slow.id).expect(200);
+    expect(await dueAt(last)).toBe(soon);
+    await cancel(fast.id).expect(200);
+    expect(await dueAt(last)).toBeGreaterThan(Date.now());
+  });
+
   it('canceled, it delays no delivery that was retried since', async () => {
     const [retried] = [await waitFor(), await waitFor()];
     const { body } = await replay({ status }).expect(202);

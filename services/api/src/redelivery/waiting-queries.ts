@@ -45,14 +45,21 @@ export async function hasWaiting(
   return rows.length > 0;
 }
 
-/** Restores the due times of deliveries that were pending before a replay, if no worker leased or tried them since. */
+/**
+ * Restores the due times of deliveries that were pending before a replay, if no worker leased or tried them since, and
+ * no later replay sends them.
+ */
 export async function restoreDueTimes(trx: DatabaseTransaction, replayId: Uuid): Promise<void> {
   await sql`
-    with hastened as materialized (
+    with sent_later as materialized (
+      select unnest(o.delivery_ids) as id from replays r join replays o on o.webhook_id = r.webhook_id
+      where r.id = ${replayId} and o.state = 'running' and o.created_at > r.created_at
+    ), hastened as materialized (
       select p.delivery_id, l.due_before
       from replays r cross join lateral unnest(r.delivery_ids, r.rounds, r.due_times) as l (id, round, due_before)
       join pending_deliveries p on p.delivery_id = l.id and p.round = l.round
       where r.id = ${replayId} and p.lease_count = 0 and p.next_attempt_at < l.due_before
+        and p.delivery_id not in (select id from sent_later)
         and not exists (select from attempts a where a.delivery_id = p.delivery_id and a.recorded_at >= r.created_at)
       order by p.delivery_id for update of p
     )
