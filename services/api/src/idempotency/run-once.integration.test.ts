@@ -144,7 +144,10 @@ describe('a success', () => {
     await post([key], body).expect(201);
     const stored = await print();
     expect((await post([other, key], body).expect(201)).headers['idempotent-replayed']).toBe('true');
-    await post([key], { ...body, headers: { authorization: 'Basic other' } }).expect(422);
+    const different = { ...body, headers: { authorization: 'Basic other' } };
+    await post([key], different).expect(422);
+    for (const sent of [body, different]) await post([other], sent).expect(503);
+    await post([other], { name: 'y' }).expect(422);
     expect(await effects()).toEqual([1, 1, 1]);
     await db.deleteFrom('idempotency_keys').execute();
     await post([other], body).expect(201);
