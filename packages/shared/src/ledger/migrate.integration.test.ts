@@ -6,6 +6,9 @@ import { createDatabase, type Database } from './database.ts';
 import { migrate } from './migrate.ts';
 import { migrations } from './migrations/index.ts';
 
+/** `events` and `event-writes`. */
+const queues = 2;
+
 let database: TestDatabase;
 let db: Database;
 
@@ -28,6 +31,16 @@ it('several migrations at once make one ledger, and another one finds nothing to
   const applied = await Promise.all([1, 2, 3].map(() => migrate(database.url)));
   expect(applied.flat()).toEqual(Object.keys(migrations));
   expect(await migrate(database.url)).toEqual([]);
+});
+
+it('a migration makes the queues ready for producers without adding a job', async () => {
+  await migrate(database.url);
+  const { rows } = await sql<{ name: string }>`
+    select sequencename as name from pg_sequences where schemaname = 'bullmq' and sequencename like '%jid%'`.execute(
+    db,
+  );
+  expect(rows).toHaveLength(queues);
+  expect((await sql`select from bullmq.event`.execute(db)).rows).toEqual([]);
 });
 
 it('an older ledger is refused and nothing of it is changed', async () => {
