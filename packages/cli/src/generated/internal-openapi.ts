@@ -1366,7 +1366,7 @@ export interface components {
                 pending: number;
                 /** @description Pending deliveries that are due. */
                 due: number;
-                /** @description Pending deliveries that have been due for more than a minute. */
+                /** @description Pending deliveries that have been due for more than a minute, except those that a pause, a hold or a limit stops. */
                 overdue: number;
             } | null;
             /** @description Deliveries that were created in the last minute. */

@@ -86,7 +86,9 @@ export const statsSchema = z
       .strictObject({
         pending: countSchema.describe('Deliveries that wait for an attempt.'),
         due: countSchema.describe('Pending deliveries that are due.'),
-        overdue: countSchema.describe('Pending deliveries that have been due for more than a minute.'),
+        overdue: countSchema.describe(
+          'Pending deliveries that have been due for more than a minute, except those that a pause, a hold or a limit stops.',
+        ),
       })
       .nullable()
       .describe('Deliveries that wait.'),

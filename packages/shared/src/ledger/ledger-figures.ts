@@ -1,29 +1,25 @@
 import { type RawBuilder, sql } from 'kysely';
 import { nilUuid } from '../runtime/ids.ts';
 import type { Database } from './database.ts';
+import { isControlled } from './webhook-controls.ts';
 
 /** Counts stop at this number: an alert needs no exact number, and counting must not read a million rows. */
 export const countLimit = 100_000;
 /** The invariant is checked on this many of the newest deliveries. */
 const checkedDeliveries = 2_000;
 
-const overdue = sql`pending_deliveries where next_attempt_at < now() - interval '1 minute'`;
-
 /**
- * A paused delivery does not count as overdue, because more workers would not send it. If any organization is paused,
- * the statement counts the unpaused deliveries among the newest overdue deliveries. The backlog of a pause, however
- * old, then hides no deliveries of other organizations.
+ * Excludes deliveries that a pause, a hold or a limit stops, because more workers would not send them. Reads the newest
+ * overdue deliveries first. The backlog of a pause, however old, then hides no deliveries of others.
  */
-const overdueDeliveries = sql`
-  select case
-    when not exists (select from sending_pauses)
-      then (select count(*) from (select from ${overdue} limit ${countLimit}) d)
-    when exists (select from sending_pauses where organization_id = ${nilUuid}) then 0
-    else (
-      select count(*) from (
-        select organization_id from ${overdue} order by next_attempt_at desc limit ${countLimit}
-      ) d where not exists (select from sending_pauses s where s.organization_id = d.organization_id))
-    end`;
+export const overdueDeliveries = sql`
+  select d.* from (
+    select webhook_id, organization_id, next_attempt_at from pending_deliveries
+    where next_attempt_at < now() - interval '1 minute' order by next_attempt_at desc limit ${countLimit}
+  ) d
+  left join webhook_controls k on k.webhook_id = d.webhook_id
+  where ${isControlled} is not true
+    and not exists (select from sending_pauses s where s.organization_id in (d.organization_id, ${nilUuid}))`;
 
 export interface LedgerGauge {
   name: string;
@@ -58,8 +54,8 @@ export const ledgerGauges = {
   deliveries: {
     overdue: {
       name: 'ledger_overdue_deliveries',
-      help: 'Deliveries due for more than a minute, except paused ones.',
-      value: overdueDeliveries,
+      help: 'Deliveries due for more than a minute, except those that a pause, a hold or a limit stops.',
+      value: sql`select count(*) from (${overdueDeliveries}) d`,
     },
   },
   retention: {

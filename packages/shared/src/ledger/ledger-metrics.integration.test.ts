@@ -47,7 +47,7 @@ describe('overdue deliveries', () => {
     sql`insert into pending_deliveries (delivery_id, webhook_id, organization_id, event_id, event_type, max_attempts, next_attempt_at)
       select gen_random_uuid(), ${newUuid()}, ${organizationId}, ${newUuid()}, 'batch.failed', 3, now() - make_interval(mins => ${minutesAgo})
       from generate_series(1, ${count}::int)`.execute(opened.db);
-  afterEach(() => sql`truncate pending_deliveries, sending_pauses`.execute(opened.db));
+  afterEach(() => sql`truncate pending_deliveries, sending_pauses, webhook_controls`.execute(opened.db));
 
   it('are those due for a minute, but for what an operator holds back, of one organization or of all', async () => {
     const [paused, other] = [newUuid(), newUuid()];
@@ -63,6 +63,21 @@ describe('overdue deliveries', () => {
     expect(await overdue()).toBe(0);
     await resume(nilUuid);
     expect(await overdue()).toBe(5);
+  });
+
+  it.each([
+    ['is paused', { paused_since: '2026-01-01', resume_at: 'infinity' }, 0],
+    ['was paused', { paused_since: '2026-01-01', resume_at: '2026-01-02' }, 1],
+    ['is held by its receiver', { held_until: 'infinity' }, 0],
+    ['has a limit', { rate_limit_per_second: 1 }, 0],
+  ])('do not include those of a webhook that %s', async (_, controls, expected) => {
+    await insertDue(newUuid(), 1, 2);
+    await sql`insert into webhook_controls (webhook_id, paused_since, resume_at, held_until, rate_limit_per_second)
+      select p.webhook_id, c.* from pending_deliveries p
+      cross join json_to_record(${JSON.stringify(controls)}) as c (paused_since timestamptz, resume_at timestamptz, held_until timestamptz, rate_limit_per_second int)`.execute(
+      opened.db,
+    );
+    expect(await overdue()).toBe(expected);
   });
 
   it('are not hidden by what was held back before them, however much that is', async () => {

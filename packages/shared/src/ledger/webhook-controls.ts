@@ -11,6 +11,9 @@ export const isHeldByReceiver = sql<boolean>`coalesce(k.held_until > now(), fals
 /** Only dispatch leases the deliveries of such a webhook. */
 export const isLimited = sql<boolean>`num_nonnulls(k.rate_limit_per_second, k.max_in_flight, k.release_per_second) > 0`;
 
+/** Whether the webhook's due deliveries may wait for a pause, a hold or a limit. */
+export const isControlled = sql<boolean>`(${isPaused} or ${isHeldByReceiver} or ${isLimited})`;
+
 /**
  * How many deliveries may be leased now at this rate per second, or null without a rate. Unused time counts for 0.4 s, or
  * for two deliveries. Dispatch runs at least every 250 ms, so it can keep the rate.

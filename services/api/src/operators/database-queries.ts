@@ -5,8 +5,8 @@ import {
   databaseReportRows,
   statsCountLimit,
 } from '@enterprise-api/shared/contracts';
-import { countLimit, type Database, type Schema } from '@enterprise-api/shared/ledger';
-import { nilUuid, type Uuid } from '@enterprise-api/shared/runtime';
+import { type Database, overdueDeliveries, type Schema } from '@enterprise-api/shared/ledger';
+import type { Uuid } from '@enterprise-api/shared/runtime';
 import { sql } from 'kysely';
 
 /** Every table of the ledger, but not the view `all_attempts`. */
@@ -159,18 +159,10 @@ export async function readOutboxByOrganization(db: Database) {
   return rows;
 }
 
-/**
- * Excludes deliveries of paused organizations, because workers do not send them. Reads the newest first, like the gauge
- * of overdue deliveries. Otherwise the backlog of a pause could use up the limit.
- */
 export async function readOverdueByWebhook(db: Database) {
   const { rows } = await sql<{ webhook_id: Uuid; organization_id: Uuid; deliveries: number; due_since: Date }>`
     select webhook_id, organization_id, count(*)::int as deliveries, min(next_attempt_at) as due_since
-    from (
-      select webhook_id, organization_id, next_attempt_at from pending_deliveries
-      where next_attempt_at < now() - interval '1 minute' order by next_attempt_at desc limit ${countLimit}
-    ) d
-    where not exists (select from sending_pauses s where s.organization_id in (d.organization_id, ${nilUuid}))
+    from (${overdueDeliveries}) d
     group by 1, 2 order by 3 desc, 1 limit 10`.execute(db);
   return rows;
 }

@@ -5,7 +5,13 @@ import {
   statsCountLimit,
   statsNamedOrganizations,
 } from '@enterprise-api/shared/contracts';
-import { type Database, type DatabaseTransaction, usualIdMarginMs, uuidAtTime } from '@enterprise-api/shared/ledger';
+import {
+  type Database,
+  type DatabaseTransaction,
+  overdueDeliveries,
+  usualIdMarginMs,
+  uuidAtTime,
+} from '@enterprise-api/shared/ledger';
 import { nilUuid } from '@enterprise-api/shared/runtime';
 import { type RawBuilder, sql } from 'kysely';
 
@@ -45,12 +51,11 @@ export async function readOutbox(db: Database): Promise<Part<'outbox'>> {
   return rows[0] as Part<'outbox'>;
 }
 
-/** Includes paused deliveries. */
 export async function readWaiting(db: Database): Promise<Part<'deliveries'>> {
   const { rows } = await sql<Part<'deliveries'>>`
     select ${counted(sql`pending_deliveries`)} as pending,
       ${counted(sql`pending_deliveries where next_attempt_at <= now()`)} as due,
-      ${counted(sql`pending_deliveries where next_attempt_at < now() - interval '1 minute'`)} as overdue`.execute(db);
+      ${counted(sql`(${overdueDeliveries}) o`)} as overdue`.execute(db);
   return rows[0] as Part<'deliveries'>;
 }
 

@@ -73,6 +73,9 @@ describe.each(queueBackends())('GET /internal/v1/stats, queued on $name', (backe
       partitions: { newest_month: expect.stringMatching(/^\d{4}-\d\d$/) },
       retention: { kept_months: 0 },
     });
+    await sql`insert into sending_pauses (organization_id) values (${organizationId})`.execute(api.db);
+    expect((await read()).deliveries).toEqual({ pending: 1, due: 1, overdue: 0 });
+    await sql`truncate sending_pauses`.execute(api.db);
     expect(stats.outbox.oldest_seconds).toBeGreaterThanOrEqual(3_600);
     expect(stats.queues.map(({ name }: { name: string }) => name)).toEqual(queueNames);
     expect(stats.queues[0]).toMatchObject({ waiting: 1, active: 0, failed: 0, is_paused: false });

@@ -1,6 +1,7 @@
 import {
   allowedAt,
   type Database,
+  isControlled,
   isHeldByReceiver,
   isLimited,
   isPaused,
@@ -10,7 +11,7 @@ import { nilUuid } from '@enterprise-api/shared/runtime';
 import { sql } from 'kysely';
 import { type LeaseRow, leaseColumns } from '../leases/lease.ts';
 import type { Capacity } from '../scheduler/scheduler.ts';
-import { type DispatchPage, isControlled, isDue, visitedWebhooks } from './visited-webhooks.ts';
+import { type DispatchPage, isDue, visitedWebhooks } from './visited-webhooks.ts';
 
 export interface Dispatched {
   leases: LeaseRow[];

@@ -1,4 +1,4 @@
-import { isHeldByReceiver, isLimited, isPaused, looseIndexScan } from '@enterprise-api/shared/ledger';
+import { isControlled, looseIndexScan } from '@enterprise-api/shared/ledger';
 import { type RawBuilder, sql } from 'kysely';
 
 export interface DispatchPage {
@@ -82,6 +82,3 @@ function controlledAndOthers({ cursor, visit }: DispatchPage): RawBuilder<unknow
     where next.webhook_id is not null and with_backlogs.visited < ${visit}
   )`;
 }
-
-/** Whether the webhook's due deliveries may wait for a pause, a hold or a limit. */
-export const isControlled = sql`(${isPaused} or ${isHeldByReceiver} or ${isLimited})`;
