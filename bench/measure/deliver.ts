@@ -19,7 +19,7 @@ export interface Delivered {
   problems: string[];
 }
 
-/** An outcome is recorded at most 25 ms after its delivery; the rest is for a slow disk. */
+/** An outcome is recorded at most 100 ms after its delivery; the rest is for a slow disk. */
 const settleMs = 300;
 
 /** Sends a load to the API, waits until everything was received, and counts what it cost. */

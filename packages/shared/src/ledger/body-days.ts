@@ -27,7 +27,7 @@ export function daysBetween(from: number | null, to?: number, now = Date.now()):
     : { within: withinDays(startOfDay(from), until), areRecent: false };
 }
 
-const withinDays =
-  (from: number, until: number): BodyDays['within'] =>
-  (column) =>
-    sql`${column} >= ${sql.lit(uuidAtTime(from))}::uuid and ${column} < ${sql.lit(uuidAtTime(until))}::uuid`;
+function withinDays(from: number, until: number): BodyDays['within'] {
+  const [first, end] = [sql.lit(uuidAtTime(from)), sql.lit(uuidAtTime(until))];
+  return (column) => sql`${column} >= ${first}::uuid and ${column} < ${end}::uuid`;
+}

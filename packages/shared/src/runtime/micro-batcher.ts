@@ -40,10 +40,15 @@ export class MicroBatcher<Item, Result> {
     return batch.result.promise;
   }
 
-  /** Starts all waiting batches. Resolves once no batch waits or runs, whether they succeeded or failed. */
-  async flush(): Promise<void> {
+  /** Starts all waiting batches, or as many as may run. The others start as soon as one ends. */
+  startAll(): void {
     for (const batch of this.#waiting) batch.isDue = true;
     this.#startDue();
+  }
+
+  /** Starts all waiting batches. Resolves once no batch waits or runs, whether they succeeded or failed. */
+  async flush(): Promise<void> {
+    this.startAll();
     while (this.#running.size > 0) await Promise.allSettled([...this.#running].map((batch) => batch.result.promise));
   }
 

@@ -193,6 +193,13 @@ it('an attempt without a readable secret is not used up while its organization i
   });
 });
 
+it.each([true, false])('tells whether deliveries above a limit wait for the record: %s', async (isLimited) => {
+  const told: unknown[] = [];
+  const outcomes = { add: (_: Outcome, ...others: unknown[]) => void told.push(others) };
+  await attemptWith(() => ({ ...webhook, keys: null }), { outcomes }, { isLimited });
+  expect(told).toEqual([[isLimited]]);
+});
+
 it('an attempt that was counted at another host sends nothing and is released, to be counted at the right one', async () => {
   let sent = 0;
   const send = async () => {

@@ -124,7 +124,7 @@ function mayStartNow({ scheduler, clock, startWithinMs, webhooks }: DeliverParts
 function record(parts: DeliverParts, begun: BegunAttempt, result: SendResponse | SendFailure): boolean {
   const verdict = classify(result, parts.clock.now());
   const outcome = outcomeOf(begun, result, verdict, parts.policy, parts.random());
-  parts.outcomes.add(outcome);
+  parts.outcomes.add(outcome, begun.lease.isLimited);
   logAttempt(parts.log, begun, outcome);
   if (begun.span !== undefined) endAttemptSpan(begun.span, outcome);
   countAttempt(parts.metrics, outcome);

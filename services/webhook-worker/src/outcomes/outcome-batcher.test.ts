@@ -81,6 +81,14 @@ describe('the outcome batcher', () => {
     expect(batcher.waiting).toBe(0);
   });
 
+  it('records all that waits at once if deliveries above a limit wait for the record', () => {
+    const { batcher, calls } = controlled(async () => nothing);
+    batcher.add(outcome('a'));
+    expect(calls()).toBe(0);
+    batcher.add(outcome('b'), true);
+    expect([calls(), batcher.waiting]).toEqual([1, 2]);
+  });
+
   it('releases what waits for a webhook whose circuit has opened, and disables one that is gone or has failed for days', async () => {
     const { batcher, disabled, circuitsOpened } = controlled(async (outcomes) =>
       outcomes.length === 1 ? nothing : { failing: ['failing'], circuitOpened: ['open'] },

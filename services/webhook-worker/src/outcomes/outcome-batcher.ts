@@ -25,7 +25,7 @@ export interface OutcomeBatcherOptions {
 const maxBatchSize = 200;
 const maxConcurrentWrites = 2;
 /** The wait for other outcomes delays nothing: the attempt's permit is already free, and a retry is seconds away. */
-const gatherMs = 25;
+const gatherMs = 100;
 /** While the oldest unrecorded outcome is older than this, the process leases no further deliveries. */
 const behindAfterMs = 1_000;
 const dropAfterMs = 60_000;
@@ -63,8 +63,10 @@ export class OutcomeBatcher {
     });
   }
 
-  add(outcome: Outcome): void {
+  /** @param isLimited true if deliveries above a webhook's limit may wait for the record: then it is written at once */
+  add(outcome: Outcome, isLimited = false): void {
     void this.#batches.add({ outcome, since: this.#now });
+    if (isLimited) this.#batches.startAll();
   }
 
   /** Records all waiting outcomes before the process stops. Drops those that are not recorded within this time. */

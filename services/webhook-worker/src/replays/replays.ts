@@ -2,7 +2,7 @@ import { countReplay, type Database, type DatabaseTransaction, type ReplayRow } 
 import { createLoop, type Loop } from '@enterprise-api/shared/runtime';
 import { lockDueReplay } from './queries.ts';
 
-const lookEveryMs = 1_000;
+const lookEveryMs = 5_000;
 
 /** Counts the deliveries of running replays, and completes each replay of which nothing is pending. */
 export function createReplayLoop(db: Database, onError: (error: unknown) => void): Loop {

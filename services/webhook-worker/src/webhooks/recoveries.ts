@@ -13,7 +13,7 @@ import {
 import { createLoop, type Logger, type Loop } from '@enterprise-api/shared/runtime';
 import { enableProbed, lockProbed } from './queries.ts';
 
-const lookEveryMs = 1_000;
+const lookEveryMs = 5_000;
 
 /** Enables the webhooks whose probe has succeeded. The ledger tells, so a worker that dies meanwhile loses none. */
 export function createRecoveries(
