@@ -365,6 +365,29 @@ it('writes an event whose job a worker handles at the time of the request erased
   expect((await erase(erasure)).counts).toMatchObject({ events: 1 });
 });
 
+it('lets a request wait for a whole event that a worker is writing, and covers it', async () => {
+  const job = {
+    version: 1 as const,
+    event_id: newUuid(),
+    event: testEvent(organizationId, { data: { consultation_id: secret } }),
+  };
+  const blocker = await db.startTransaction().execute();
+  await sql`lock table events in share mode`.execute(blocker);
+  const writing = writeQueuedEvent({ db, clock, box: testBox }, { job, addedAt: Date.now(), traceparent: undefined });
+  await untilLockWait(db);
+  let isRequested = false;
+  const requesting = request({ kind: 'subject', subject: secret }).finally(() => {
+    isRequested = true;
+  });
+  const waiting = sql`select from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock'`;
+  await until('the request', async () => isRequested || (await waiting.execute(db)).rows.length > 1);
+  await blocker.commit().execute();
+  const id = await writing;
+  await erase(await requesting);
+  expect(await findEvent(id)).toMatchObject(erased);
+});
+
 it('leaves no text of customers or receivers in the statistics, also in partitions that are created later', async () => {
   const [id = ''] = await emit(secret, 50);
   await fanOut([id]);

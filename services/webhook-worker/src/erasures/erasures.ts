@@ -100,7 +100,9 @@ export async function eraseQueuedEvents(
   const { db, queue } = parts;
   await findWholeEvents(queue, isCovered, async (found) => {
     for (const { job, traceparent, remove } of found) {
-      if (job !== null) await writeErased(parts, id, { job, traceparent });
+      if (job !== null) {
+        await db.transaction().execute((trx) => writeErased(trx, parts.clock, id, { job, traceparent }));
+      }
       // While a worker handles the job, it stays: a later pass looks for it again.
       const queued = (await remove()) ? 1 : 0;
       await saveCounts(db, id, { ...noErasureCounts, queued });

@@ -3,6 +3,7 @@ import {
   coversQueuedEvent,
   type Database,
   type DatabaseClock,
+  type DatabaseTransaction,
   type ErasureCoverage,
   erasureContext,
   openSelection,
@@ -33,16 +34,15 @@ export function coverageOf(
  * then a duplicate. If the event itself repeats another one, this function leaves that one as it is.
  */
 export async function writeErased(
-  { db, clock }: Pick<ErasedWrites, 'db' | 'clock'>,
+  trx: DatabaseTransaction,
+  clock: ErasedWrites['clock'],
   erasureId: Uuid,
   queued: QueuedJob,
 ): Promise<WrittenEvent> {
-  return db.transaction().execute(async (trx) => {
-    const written = await writeWholeEvent(trx, clock, queued);
-    const isOwn = queued.job.event.id === undefined || !written.duplicate;
-    if (isOwn) await saveCounts(trx, erasureId, await eraseEvents(trx, [written.id]));
-    return written;
-  });
+  const written = await writeWholeEvent(trx, clock, queued);
+  const isOwn = queued.job.event.id === undefined || !written.duplicate;
+  if (isOwn) await saveCounts(trx, erasureId, await eraseEvents(trx, [written.id]));
+  return written;
 }
 
 /**
@@ -51,11 +51,12 @@ export async function writeErased(
  * @returns null if no erasure covers the event; nothing was written
  */
 export async function writeErasedIfCovered(
-  parts: ErasedWrites,
+  trx: DatabaseTransaction,
+  parts: Pick<ErasedWrites, 'box' | 'clock'>,
   running: readonly RunningErasure[],
   queued: QueuedJob & { addedAt: number },
 ): Promise<WrittenEvent | null> {
   const job = { data: queued.job, addedAt: queued.addedAt };
   const covering = running.find((erasure) => coversQueuedEvent(coverageOf(parts, erasure), job));
-  return covering === undefined ? null : writeErased(parts, covering.id, queued);
+  return covering === undefined ? null : writeErased(trx, parts.clock, covering.id, queued);
 }

@@ -1,4 +1,4 @@
-import { findRunningErasures } from '@enterprise-api/shared/ledger';
+import { type DatabaseTransaction, findRunningErasures } from '@enterprise-api/shared/ledger';
 import { fromPublicId, nilUuid, toPublicId } from '@enterprise-api/shared/runtime';
 import { type ErasedWrites, writeErasedIfCovered } from '../erasures/queued-events.ts';
 import { type QueuedJob, writeWholeEvent } from './whole-event.ts';
@@ -22,10 +22,18 @@ export class UnprocessableJobError extends Error {
  * @returns the id of the event
  * @throws UnprocessableJobError when the organization does not exist or is closed
  */
-export async function writeQueuedEvent(parts: ErasedWrites, queued: QueuedJob & { addedAt: number }): Promise<string> {
+export function writeQueuedEvent(parts: ErasedWrites, queued: QueuedJob & { addedAt: number }): Promise<string> {
+  return parts.db.transaction().execute((trx) => writeInTransaction(trx, parts, queued));
+}
+
+async function writeInTransaction(
+  trx: DatabaseTransaction,
+  parts: ErasedWrites,
+  queued: QueuedJob & { addedAt: number },
+): Promise<string> {
   const { version, event_id, event } = queued.job;
   const { organization_id, type } = event;
-  const found = await findRunningErasures(parts.db, fromPublicId('org', organization_id) ?? nilUuid);
+  const found = await findRunningErasures(trx, fromPublicId('org', organization_id) ?? nilUuid);
   const publicId = toPublicId('evt', event_id);
   if (found === null) throw new UnprocessableJobError(`unknown organization ${organization_id} of event ${publicId}`);
   if (found.state !== 'active') {
@@ -33,7 +41,7 @@ export async function writeQueuedEvent(parts: ErasedWrites, queued: QueuedJob & 
     throw new UnprocessableJobError(`closed organization ${organization_id} of event ${publicId}`, withoutBody);
   }
   const written =
-    (await writeErasedIfCovered(parts, found.erasures, queued)) ??
-    (await writeWholeEvent(parts.db, parts.clock, queued));
+    (await writeErasedIfCovered(trx, parts, found.erasures, queued)) ??
+    (await writeWholeEvent(trx, parts.clock, queued));
   return written.id;
 }

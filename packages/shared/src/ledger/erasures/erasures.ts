@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { noErasureCounts } from '../../contracts/index.ts';
 import { newUuid, type Uuid } from '../../runtime/ids.ts';
-import type { Database, DatabaseTransaction } from '../database.ts';
+import type { DatabaseTransaction } from '../database.ts';
 import type { Row } from '../schema.ts';
 import {
   type ErasureCoverage,
@@ -30,6 +30,7 @@ export async function insertErasure(
 ): Promise<Row<'erasures'>> {
   const id = newUuid();
   const { kind } = selection;
+  await sql`select pg_advisory_xact_lock(${erasuresOf(organizationId)})`.execute(trx);
   return trx
     .insertInto('erasures')
     .values({
@@ -55,11 +56,14 @@ export interface RunningErasure {
   selectionSealed: string;
 }
 
-/** Returns null for an unknown organization. */
+const erasuresOf = (organizationId: Uuid) => sql`hashtextextended(${`erasures ${organizationId}`}, 0)`;
+
+/** Returns null for an unknown organization. No erasure is requested until the transaction ends. */
 export async function findRunningErasures(
-  db: Database,
+  trx: DatabaseTransaction,
   organizationId: Uuid,
 ): Promise<{ state: Row<'organizations'>['state']; erasures: RunningErasure[] } | null> {
+  await sql`select pg_advisory_xact_lock_shared(${erasuresOf(organizationId)})`.execute(trx);
   const { rows } = await sql<{
     state: Row<'organizations'>['state'];
     id: Uuid | null;
@@ -68,7 +72,7 @@ export async function findRunningErasures(
   }>`
     select o.state, e.id, e.requested_at::text, e.selection_sealed as sealed
     from organizations o left join erasures e on e.organization_id = o.id and e.completed_at is null
-    where o.id = ${organizationId}`.execute(db);
+    where o.id = ${organizationId}`.execute(trx);
   const [first] = rows;
   if (first === undefined) return null;
   const erasures = rows.flatMap(({ id, requested_at: requestedAt, sealed: selectionSealed }) =>
