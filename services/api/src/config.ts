@@ -28,7 +28,7 @@ export type ApiConfig = ReturnType<typeof toConfig>;
 
 export type ParsedConfig = { ok: true; config: ApiConfig; warnings: string[] } | { ok: false; problems: string[] };
 
-const minSecretLength = 32;
+export const minSecretLength = 32;
 const defaultRateLimits: Record<ApiPlan, number> = { pro: 300, business: 1_200, enterprise: 6_000 };
 
 const internalSecretsSchema = z

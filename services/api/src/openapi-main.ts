@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createDatabaseClock } from '@enterprise-api/shared/ledger';
 import { systemClock } from '@enterprise-api/shared/runtime';
-import { parseConfig } from './config.ts';
+import { minSecretLength, parseConfig } from './config.ts';
 import { createDocument } from './openapi/document.ts';
 import type { JsonObject } from './openapi/types.ts';
 import { internalRoutes, publicRoutes } from './routes.ts';
@@ -14,7 +14,7 @@ function bothTables() {
   const parsed = parseConfig({
     DATABASE_URL: 'postgres://nowhere/none',
     SECRETS_ENCRYPTION_KEYS: `none:${Buffer.alloc(32).toString('base64')}`,
-    INTERNAL_API_SECRET: 'x'.repeat(32),
+    INTERNAL_API_SECRET: 'x'.repeat(minSecretLength),
   });
   if (!parsed.ok) throw new Error(parsed.problems.join('\n'));
   const unused = {

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { type ErrorCode, errorCatalogue } from '@enterprise-api/shared/contracts';
 import { type Database, databaseTime } from '@enterprise-api/shared/ledger';
 import { type Registry, withTimeout } from '@enterprise-api/shared/runtime';
 
@@ -29,8 +30,8 @@ export async function startProbes(options: { host: string; port: number; db: Dat
   };
   const answer = async ({ url, method = '' }: IncomingMessage, response: ServerResponse) => {
     const path = url?.split('?')[0] ?? '';
-    if (!paths.includes(path)) return answerJson(response, { status: 'not_found' }, 404);
-    if (!['GET', 'HEAD'].includes(method)) return answerJson(response, { status: 'method_not_allowed' }, 405);
+    if (!paths.includes(path)) return answerProblem(response, 'not_found');
+    if (!['GET', 'HEAD'].includes(method)) return answerProblem(response, 'method_not_allowed');
     if (path === '/metrics') {
       return response.setHeader('Content-Type', registry.contentType).end(await registry.metrics());
     }
@@ -38,7 +39,7 @@ export async function startProbes(options: { host: string; port: number; db: Dat
     const reason = await unreadyReason();
     return reason === null
       ? answerJson(response, { status: 'ready' })
-      : answerJson(response, { status: 'unready', reason }, 503);
+      : answerJson(response, { status: 'unready', reason }, errorCatalogue.service_unavailable.status);
   };
   const server = createServer((request, response) => {
     answer(request, response).catch(() => response.destroy());
@@ -59,6 +60,10 @@ export async function startProbes(options: { host: string; port: number; db: Dat
       await new Promise((resolve) => server.close(resolve));
     },
   };
+}
+
+function answerProblem(response: ServerResponse, code: ErrorCode): void {
+  answerJson(response, { status: code }, errorCatalogue[code].status);
 }
 
 function answerJson(response: ServerResponse, body: object, status = response.statusCode): void {

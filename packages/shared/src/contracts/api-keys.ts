@@ -3,6 +3,7 @@ import { bodyRetentionSchema } from './delivery-policy.ts';
 import { pageQueryShape } from './pagination.ts';
 import { planSchema, rateLimitExample, rateLimitSchema } from './plans.ts';
 import {
+  addressRangeSchema,
   changesSchema,
   distinct,
   exampleId,
@@ -18,7 +19,7 @@ import { scopeSchema } from './scopes.ts';
  * Addresses and CIDRs as text; the API stores them in canonical form. Only `null` means "from anywhere": a client that
  * computes an empty list must not open the key to everybody.
  */
-const allowlistSchema = someOf(z.string().min(1).max(100), 'must not be empty; send null to remove the restriction')
+const allowlistSchema = someOf(addressRangeSchema, 'must not be empty; send null to remove the restriction')
   .nullable()
   .describe('Addresses and CIDRs that the key may be used from; null: from anywhere.');
 

@@ -1,7 +1,15 @@
 import { z } from 'zod';
 import { meSchema } from './api-keys.ts';
 import { pageQueryShape } from './pagination.ts';
-import { distinct, exampleId, publicIdSchema, someOf, textSchema, timestampSchema } from './primitives.ts';
+import {
+  addressRangeSchema,
+  distinct,
+  exampleId,
+  publicIdSchema,
+  someOf,
+  textSchema,
+  timestampSchema,
+} from './primitives.ts';
 import { type ConsoleScope, keyScopeNames, scopeNames } from './scopes.ts';
 
 const consoleScopeSchema = z.enum([...scopeNames, ...keyScopeNames] as ConsoleScope[] as [
@@ -36,7 +44,7 @@ export const createConsoleSessionSchema = z
     link_expires_in: z.int().min(30).max(600).default(120).describe('How long the link may be used, in seconds.'),
     show_bodies: z.boolean().default(true).describe('Whether the session shows bodies of events and answers.'),
     label: labelSchema.optional().describe('A name for the person who will use the session.'),
-    ip_allowlist: someOf(z.string().min(1).max(100))
+    ip_allowlist: someOf(addressRangeSchema)
       .optional()
       .describe('Addresses and CIDRs that the session may be used from. Default: the allowlist of the key.'),
   })

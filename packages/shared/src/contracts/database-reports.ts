@@ -1,9 +1,6 @@
 import { z } from 'zod';
 import { exampleId, publicIdSchema, timestampSchema } from './primitives.ts';
 
-/** The maximum number of rows in each list of a report. */
-export const databaseReportRows = 100;
-
 const at = '2026-11-21T07:00:00.000Z';
 const secondsSchema = z.number().nullable();
 

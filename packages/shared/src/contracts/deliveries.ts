@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { eventTypeSchema, subjectFilterSchema, subjectSchema } from './event-types.ts';
-import { orderSchema, pageQueryShape, repeatable, searchableListSchema } from './pagination.ts';
+import { maxPageSize, orderSchema, pageQueryShape, repeatable, searchableListSchema } from './pagination.ts';
 import { exampleId, forwardPeriod, periodShape, publicIdSchema, timestampSchema } from './primitives.ts';
 
 export const deliveryStatuses = ['pending', 'succeeded', 'failed', 'canceled'] as const;
@@ -65,7 +65,7 @@ export const listDeliveriesQuerySchema = forwardPeriod(
   z.strictObject({
     ...pageQueryShape,
     order: orderSchema,
-    id: repeatable(publicIdSchema('dlv'), 100).describe('Only these deliveries.'),
+    id: repeatable(publicIdSchema('dlv'), maxPageSize).describe('Only these deliveries.'),
     webhook_id: publicIdSchema('whk').optional(),
     event_id: publicIdSchema('evt').optional(),
     event_type: repeatable(eventTypeSchema).describe(

@@ -69,6 +69,9 @@ export function forwardPeriod<Schema extends z.ZodType<{ since?: Date | undefine
 
 export const textSchema = z.string().refine(isStorableText, 'must not contain NUL or lone surrogates');
 
+/** An address or a CIDR. The API parses it. */
+export const addressRangeSchema = z.string().min(1).max(100);
+
 /** The greatest integer that PostgreSQL stores in four bytes. */
 export const maxInteger = 2 ** 31 - 1;
 

@@ -1,10 +1,9 @@
 import { z } from 'zod';
+import { maxPageSize } from './pagination.ts';
 import { exampleId, publicIdSchema, timestampSchema } from './primitives.ts';
 
 /** Counts stop at this number, so that statistics stay cheap at any backlog. */
 export const statsCountLimit = 10_000;
-/** The maximum number of paused organizations in the response. */
-export const statsNamedOrganizations = 100;
 
 const countSchema = z.int().min(0).max(statsCountLimit).describe(`Counted up to \`counts_stop_at\`.`);
 
@@ -70,7 +69,7 @@ export const statsSchema = z
               since: timestampSchema.describe('When its deliveries were paused.'),
             }),
           )
-          .describe(`The first ${statsNamedOrganizations} paused organizations.`),
+          .describe(`The first ${maxPageSize} paused organizations.`),
       })
       .nullable()
       .describe('Pauses.'),

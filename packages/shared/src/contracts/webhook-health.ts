@@ -2,9 +2,8 @@ import { z } from 'zod';
 import { hintOf } from './attempt-hints.ts';
 import { attemptErrorSchema, waitingReasonSchema } from './deliveries.ts';
 import { exampleId, publicIdSchema, timestampSchema } from './primitives.ts';
+import { statsCountLimit } from './stats.ts';
 
-/** `pending` counts no further. */
-export const pendingCountLimit = 10_000;
 export const causesShown = 5;
 
 export const healthStates = ['disabled', 'paused', 'failing', 'degraded', 'idle', 'healthy'] as const;
@@ -49,7 +48,7 @@ const summaryFields = z.strictObject({
   pending: z
     .number()
     .int()
-    .describe(`How many deliveries are pending, counted up to ${pendingCountLimit.toLocaleString('en')}.`),
+    .describe(`How many deliveries are pending, counted up to ${statsCountLimit.toLocaleString('en')}.`),
   oldest_pending_at: time('When the oldest of them was created; null if there is none.'),
   oldest_waiting_for: waitingReasonSchema
     .nullable()

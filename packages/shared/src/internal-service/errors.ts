@@ -31,16 +31,12 @@ export function errorAnswer(error: unknown, requestId: string | undefined): Erro
   return { status, body: { error: { type, code, message, request_id: requestId ?? null } } };
 }
 
-const codeOfStatus: Partial<Record<number, ErrorCode>> = {
-  400: 'validation_failed',
-  404: 'not_found',
-  413: 'payload_too_large',
-  415: 'unsupported_media_type',
-};
+/** The codes for errors of Express and its body parser, which name only their status. */
+const codesByStatus = ['validation_failed', 'not_found', 'payload_too_large', 'unsupported_media_type'] as const;
 
 function toRequestError(error: unknown): RequestError {
   if (error instanceof RequestError) return error;
   if (error instanceof ZodError) return new RequestError('validation_failed', z.prettifyError(error));
   const status = (error as { status?: unknown } | null)?.status;
-  return new RequestError(codeOfStatus[Number(status)] ?? 'internal_error');
+  return new RequestError(codesByStatus.find((code) => errorCatalogue[code].status === status) ?? 'internal_error');
 }

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { fromPublicId } from '@enterprise-api/shared/runtime';
 
 /** Browsers keep about 50 cookies of a site; a person who visits many organizations loses the oldest session. */
 const maxCookies = 20;
@@ -27,7 +28,7 @@ export function organizationsToForget(request: IncomingMessage, organizationId: 
   const others = cookiesOf(request)
     .filter(([name]) => name.startsWith(prefix))
     .map(([name]) => name.slice(prefix.length))
-    .filter((other) => other !== organizationId && /^org_[0-9a-z]{26}$/.test(other));
+    .filter((other) => other !== organizationId && fromPublicId('org', other) !== null);
   return others.slice(0, Math.max(0, others.length - maxCookies + 1));
 }
 

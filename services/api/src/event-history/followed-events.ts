@@ -1,4 +1,4 @@
-import { subscribableEventTypeNames } from '@enterprise-api/shared/contracts';
+import { maxPageSize, subscribableEventTypeNames } from '@enterprise-api/shared/contracts';
 import { type Database, usualIdMarginMs, uuidAtTime } from '@enterprise-api/shared/ledger';
 import { fromPublicId, type PublicId, toPublicId, type Uuid, uuidTimeMs } from '@enterprise-api/shared/runtime';
 import { deriveDeliveryId } from '../core/derived-id.ts';
@@ -35,7 +35,7 @@ interface FollowedEventsOptions {
 const page = {
   types: subscribableEventTypeNames,
   order: 'asc',
-  limit: 100,
+  limit: maxPageSize,
   maxBytes: 1024 * 1024,
 } as const;
 

@@ -101,15 +101,12 @@ function unknownOrganization(index: number | null): ErrorDetail {
   return { location: 'body', path, code: 'not_found', message: 'is not an active organization' };
 }
 
-/** Maximum number of cached organizations. */
-const maxKnown = 100_000;
-
 /** Finds the organizations that do not exist or are closed. The others are cached until they are closed. */
 function createOrganizationDirectory({
   findActiveOrganizations: find,
   onClosed,
 }: Pick<EventServiceOptions, 'findActiveOrganizations' | 'onClosed'>) {
-  const known = new BoundedMap<Uuid, true>(maxKnown);
+  const known = new BoundedMap<Uuid, true>();
   onClosed((id) => known.delete(id));
   return async (ids: ReadonlySet<Uuid>, trx?: DatabaseTransaction): Promise<ReadonlySet<Uuid>> => {
     const missing = new Set([...ids].filter((id) => !known.has(id)));

@@ -2,7 +2,7 @@ import {
   type DatabaseSession,
   type DatabaseSizes,
   type DatabaseStatements,
-  databaseReportRows,
+  maxPageSize,
   statsCountLimit,
 } from '@enterprise-api/shared/contracts';
 import { type Database, overdueDeliveries, type Schema } from '@enterprise-api/shared/ledger';
@@ -67,7 +67,7 @@ export async function readLockSessions(db: Database): Promise<DatabaseSession[]>
     with ${sessions}
     select ${shown} from sessions
     where cardinality(blocked_by) > 0 or pid in (select unnest(blocked_by) from sessions) or transaction_seconds > 60
-    order by transaction_seconds desc limit ${databaseReportRows}`.execute(db);
+    order by transaction_seconds desc limit ${maxPageSize}`.execute(db);
   return rows;
 }
 
@@ -75,7 +75,7 @@ export async function readRunningSessions(db: Database): Promise<DatabaseSession
   const { rows } = await sql<DatabaseSession>`
     with ${sessions}
     select ${shown} from sessions where is_ours
-    order by transaction_seconds desc limit ${databaseReportRows}`.execute(db);
+    order by transaction_seconds desc limit ${maxPageSize}`.execute(db);
   return rows;
 }
 
@@ -83,7 +83,7 @@ export async function readConnections(db: Database) {
   const { rows } = await sql<{ application: string; state: string | null; count: number }>`
     select coalesce(application_name, '') as application, state, count(*)::int as count from pg_stat_activity
     where datname = current_database() and backend_type = 'client backend'
-    group by 1, 2 order by 3 desc, 1, 2 limit ${databaseReportRows}`.execute(db);
+    group by 1, 2 order by 3 desc, 1, 2 limit ${maxPageSize}`.execute(db);
   return rows;
 }
 

@@ -1,9 +1,9 @@
 import {
   type DeliveryPolicy,
+  maxPageSize,
   type Stats,
   type StatsPart,
   statsCountLimit,
-  statsNamedOrganizations,
 } from '@enterprise-api/shared/contracts';
 import {
   type Database,
@@ -100,10 +100,10 @@ export async function readPauses(db: Database) {
       counted(sql`sending_pauses where organization_id <> ${nilUuid}`).as('all'),
     ])
     .orderBy('organization_id')
-    .limit(statsNamedOrganizations + 1)
+    .limit(maxPageSize + 1)
     .execute();
   const everybody = pauses.find(({ organization_id }) => organization_id === nilUuid);
-  const named = pauses.filter((pause) => pause !== everybody).slice(0, statsNamedOrganizations);
+  const named = pauses.filter((pause) => pause !== everybody).slice(0, maxPageSize);
   return { since: everybody?.paused_at ?? null, count: pauses[0]?.all ?? 0, named };
 }
 

@@ -73,7 +73,7 @@ function wordsOf(ms: number): string {
 /** `2.6 days`, `3.5 hours`: with at most one digit after the point. */
 function spanOf(ms: number): string {
   const [word, , size] = units.find(([, , each]) => ms >= each) ?? units[4];
-  return `${(Math.round((10 * ms) / size) / 10).toLocaleString('en')} ${word}s`;
+  return `${(ms / size).toLocaleString('en', { maximumFractionDigits: 1 })} ${word}s`;
 }
 
 function periodOf(seconds: number | null, longer: string): string {

@@ -1,4 +1,4 @@
-import { type AttemptError, causesShown, pendingCountLimit, type WaitingFor } from '@enterprise-api/shared/contracts';
+import { type AttemptError, causesShown, statsCountLimit, type WaitingFor } from '@enterprise-api/shared/contracts';
 import type { Database } from '@enterprise-api/shared/ledger';
 import type { Uuid } from '@enterprise-api/shared/runtime';
 import { type RawBuilder, sql } from 'kysely';
@@ -57,7 +57,7 @@ export async function readHealth(
     from webhooks w left join webhook_health h on h.webhook_id = w.id left join recent r on r.webhook_id = w.id
     cross join lateral (select ${newest(sql`error = ''`)} as last_success_at, ${newest(sql`error > ''`)} as last_failure_at) l
     cross join lateral (select count(*)::int as pending from (
-      select from pending_deliveries where ${isPending} limit ${sql.lit(pendingCountLimit)}) p) n
+      select from pending_deliveries where ${isPending} limit ${sql.lit(statsCountLimit)}) p) n
     left join lateral (select * from deliveries
       where n.pending > 0 and status = 'pending' and ${isPending} order by created_at limit 1) d on true
     left join lateral (select * from pending_deliveries where delivery_id = d.id limit 1) p on true

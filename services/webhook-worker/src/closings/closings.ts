@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { cancelBatchSize, cancelPending, type Database, type DatabaseTransaction } from '@enterprise-api/shared/ledger';
 import { createLoop, type Logger, type Loop, toPublicId, type Uuid } from '@enterprise-api/shared/runtime';
 import type { SecretBox } from '@enterprise-api/shared/security';
+import { eventsPerBatch } from '../erasures/erasures.ts';
 import {
   beginErasure,
   type ClosingOrganization,
@@ -18,7 +19,6 @@ interface ClosingParts {
   eraseEvents: (trx: DatabaseTransaction, eventIds: readonly Uuid[]) => Promise<unknown>;
 }
 
-const eventsPerBatch = 200;
 const lookEveryMs = 2_000;
 
 /**

@@ -21,6 +21,7 @@ const delivered: Verdict = {
   countsForBreaker: false,
   countsForHealth: true,
 };
+const tooManyRequests = 429;
 const gone: Verdict = { ...delivered, result: 'stop', error: 'http_error' };
 
 /** Timeouts, DNS, connect and TLS failures count for the circuit breaker, as 5xx and 429 do. */
@@ -52,7 +53,7 @@ export function classify(result: SendResponse | SendFailure, now: number): Verdi
     result: result.isAborted ? 'abort' : 'retry',
     error: kind === 3 ? 'redirect' : 'http_error',
     retryAfterMs: parseRetryAfter(result.retryAfter, now),
-    countsForBreaker: statusCode === 429 || kind === 5,
+    countsForBreaker: statusCode === tooManyRequests || kind === 5,
     countsForHealth: true,
   };
 }
@@ -84,7 +85,7 @@ export function outcomeOf(
   const answer = result.kind === 'response' ? result : null;
   const { retryAfterMs } = verdict;
   const policy = lease.isTest ? probePolicy : scheduled;
-  const holdsWebhook = answer?.statusCode === 429 || answer?.statusCode === 503;
+  const holdsWebhook = answer?.statusCode === tooManyRequests || answer?.statusCode === 503;
   const isIgnored = lease.isTest || (verdict.result !== 'delivered' && isOperational(lease.eventType));
   return {
     result: lease.isTest && verdict.result === 'stop' ? 'abort' : verdict.result,

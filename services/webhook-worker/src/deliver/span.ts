@@ -1,6 +1,7 @@
 import { toPublicId } from '@enterprise-api/shared/runtime';
 import type { Span, Tracing } from '@enterprise-api/shared/tracing';
 import type { Outcome } from '../outcomes/outcome.ts';
+import { portOf } from '../sender/destination.ts';
 import type { BegunAttempt } from './classify.ts';
 
 /**
@@ -11,15 +12,15 @@ import type { BegunAttempt } from './classify.ts';
 export function startAttemptSpan(tracing: Tracing, { lease, webhook }: Pick<BegunAttempt, 'lease' | 'webhook'>): Span {
   const { traceparent, round, number } = lease;
   const belongs = traceparent === null ? {} : round === 0 ? { parent: traceparent } : { links: [traceparent] };
-  const { hostname, port } = new URL(webhook.url);
+  const url = new URL(webhook.url);
   // Record only host and port, because path and query may contain a receiver's secret.
   return tracing.start('POST webhook', {
     kind: 'client',
     ...belongs,
     attributes: {
       'http.request.method': 'POST',
-      'server.address': hostname,
-      'server.port': Number(port || 443),
+      'server.address': url.hostname,
+      'server.port': portOf(url),
       ...(number > 1 && { 'http.request.resend_count': number - 1 }),
       'enterprise_api.attempt': number,
       'enterprise_api.round': round,

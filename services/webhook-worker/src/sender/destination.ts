@@ -36,9 +36,12 @@ export function createTargets(policy: AddressPolicy): (url: string) => Target | 
   };
 }
 
-function takeApart({ origin, hostname, port, pathname, search }: URL): Target {
-  return { origin, host: hostname.replace(/^\[(.*)\]$/, '$1'), port: Number(port || 443), path: pathname + search };
+function takeApart(url: URL): Target {
+  const { origin, hostname, pathname, search } = url;
+  return { origin, host: hostname.replace(/^\[(.*)\]$/, '$1'), port: portOf(url), path: pathname + search };
 }
+
+export const portOf = ({ port }: URL): number => Number(port || 443);
 
 /** The permitted addresses of a host, for the socket, or the reason why the host has none. */
 export type Location = { ok: true; addresses: readonly string[] } | { ok: false; failure: Failure };

@@ -124,6 +124,12 @@ function fannedOutWith(
     order by s.event_id`;
 }
 
+/** Splits an id and the text behind it. */
+function partsOfPlace(place: string): [id: string, rest: string] {
+  const end = place.indexOf(' ');
+  return [place.slice(0, end), place.slice(end + 1)];
+}
+
 /** Reads all subjects of the organization, in the order of the index. */
 function fannedOutWithDigest(
   { organizationId, requestedAt }: ErasureCoverage,
@@ -131,7 +137,7 @@ function fannedOutWithDigest(
   { pageSize }: PartOptions,
 ): Part {
   return (after) => {
-    const [id, subject] = after === null ? [nilUuid, ''] : [after.slice(0, 36), after.slice(37)];
+    const [id, subject] = after === null ? [nilUuid, ''] : partsOfPlace(after);
     return sql<Found>`
     select s.event_id as id, s.event_id || ' ' || s.subject as place, e.created_at is not null as is_covered
     from (select event_id, subject from event_subjects where organization_id = ${organizationId}
@@ -192,7 +198,7 @@ function testsInTimeOfType(
 ): Part {
   const since = afterPosition === 0 ? sql`'-infinity'::timestamptz` : sql`${requestedAt}::timestamptz - ${lateTests}`;
   return (after) => {
-    const [id, createdAt] = after === null ? [nilUuid, null] : [after.slice(0, 36), after.slice(37)];
+    const [id, createdAt] = after === null ? [nilUuid, null] : partsOfPlace(after);
     return sql<Found>`
     select d.event_id as id, d.id || ' ' || d.created_at as place, e.id is not null as is_covered
     from (select id, event_id, created_at, test from deliveries
