@@ -136,6 +136,14 @@ describe.each(queueBackends())('closing an organization, with the queue on $name
     expect(tookMs).toBeLessThanOrEqual(promisedMs);
   });
 
+  it('creates no webhook on a process that missed the push, while its key is cached there', async () => {
+    const { organization_id: id, secret } = await one.createKey();
+    await deaf.call('get', '/v1/me', secret).expect(200);
+    await close(id).expect(202);
+    const webhook = { url: 'https://hooks.example.com/in', events: ['*'] };
+    await deaf.call('post', '/v1/webhooks', secret).send(webhook).expect(401);
+  });
+
   it('409 for every later change, and reads still work', async () => {
     const { id: keyId, organization_id: id, secret } = await one.createKey();
     await one.createWebhook(secret);
