@@ -1,8 +1,9 @@
-import { randomUUID } from 'node:crypto';
+import { randomInt, randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { countInvariantViolations, createDatabase, type Database } from '@enterprise-api/shared/ledger';
-import { fromPublicId } from '@enterprise-api/shared/runtime';
+import { createJobProducer, selectQueueBackend } from '@enterprise-api/shared/queue';
+import { fromPublicId, newUuid } from '@enterprise-api/shared/runtime';
 import {
   type ApiListeners,
   createApiClient,
@@ -20,6 +21,7 @@ import { apiEvent, post } from './load.ts';
 import { type FaultStage, openFaultStage, quickLeases, type Stores } from './stage.ts';
 
 const minuteMs = 60_000;
+const wholeEvents = 200;
 
 /** R20: a subject is erased and an organization closed under load, while processes and stores are killed. */
 export interface ErasedData {
@@ -37,24 +39,37 @@ export async function eraseUnderLoad(stores: Stores, size: ErasedData): Promise<
     WEBHOOK_RETRY_SCHEDULE: '1s,24h',
     LOG_LEVEL: 'info',
   });
-  // The receiver of erased data fails and repeats what it got.
-  stage.requests.respond(({ path }, { body }) => (path.startsWith('/echo') ? { status: 500, body: String(body) } : {}));
+  // The receiver of erased data fails and repeats what it got. The other one is gone, of which operators get a copy.
+  stage.requests.respond(({ path }, { body, headers }) => {
+    const own = Object.entries(headers).filter(([name]) => name.startsWith('x-'));
+    if (path.startsWith('/echo')) return { status: 500, body: `${JSON.stringify(own)} ${String(body)}` };
+    return path.startsWith('/gone') ? { status: 410 } : {};
+  });
   await using standby = await startStandby(postgres);
   const lines: string[] = [];
   const onLine = (line: string) => void lines.push(line);
-  const apiSettings = { INTERNAL_QUEUE_BOARD: 'true', DATABASE_REPLICA_URL: standby.url };
+  const apiSettings = {
+    INTERNAL_QUEUE_BOARD: 'true',
+    DATABASE_REPLICA_URL: standby.url,
+    API_TRUSTED_PROXIES: '127.0.0.1',
+    CONSOLE_PUBLIC_URL: 'https://console.example.test',
+  };
   await using apis = await startFleet(2, () => stage.startApi(apiSettings, { onLine }));
   await using workers = await startFleet(2, () => stage.startWorker({}, { onLine }));
   const api = () => apis.members[0] as ApiListeners;
   const bystander = await stage.subscribe(['/hook']);
+  const { createOrganization, internal } = createApiClient(api());
+  await internal('PATCH', `/internal/v1/organizations/${(await createOrganization()).id}`, { operator: true });
   const erased = await createOwner(stage, api(), size.events);
   const closed = await createOwner(stage, api(), size.events);
   // An erased subject leaves the names of its organization.
-  const canaries = { ...pick(erased.canaries, /^(subject|data)/), ...closed.canaries };
+  const canaries = { ...pick(erased.canaries, /^(subject|data|request id)/), ...closed.canaries };
   const before = findSecrets(await databaseRows(stage.db), canaries);
   const hidden = Object.keys(canaries).filter((name) => !before.some((found) => found.startsWith(name)));
 
+  await sql`analyze`.execute(stage.db);
   const load = startLoad(api, bystander.organizationId, size.eventsPerSecond);
+  for (const owner of [erased, closed]) await enqueue(stage, stores, owner);
   await forget(api(), erased, closed);
   await using _restarted = await kill({ apis, workers }, stores, size.kills);
   await until('all is erased', () => isErased(stage.db), { withinMs: size.settleWithinMs, everyMs: 200 });
@@ -80,7 +95,10 @@ export async function eraseUnderLoad(stores: Stores, size: ErasedData): Promise<
   await standby.stop();
   for (const { folder } of [postgres, standby]) for (const [name, text] of filesOf(folder)) places.set(name, text);
   await postgres.start();
-  const found = findSecrets(places, canaries);
+  // Requests are logged with their address, requests and attempts with the id that the producer gave them.
+  const found = findSecrets(places, canaries).filter(
+    (each) => !/^(request id|outside address) of \S+ in logs$/.test(each),
+  );
   const checks: Record<string, boolean> = {
     [`${hidden.join()} never in the ledger`]: hidden.length === 0,
     [`found: ${found.join('; ')}`]: found.length === 0,
@@ -99,6 +117,8 @@ interface Owner {
   id: string;
   key: string;
   subject: string;
+  /** In the data of its events. */
+  text: string;
   firstEventId: string;
   canaries: Record<string, string>;
 }
@@ -112,23 +132,51 @@ async function createOwner(stage: FaultStage, api: ApiListeners, events: number)
   };
   const subject = canary('subject');
   const client = createApiClient(api);
+  const address = (name: string) => {
+    const groups = Array.from({ length: 6 }, () => randomInt(0x1000, 0x10000).toString(16));
+    made[name] = `2001:db8:${groups.join(':')}`;
+    return made[name];
+  };
   const named = { name: canary('name'), plan: 'enterprise', external_id: canary('external id') };
   const { id } = (await client.internal('POST', '/internal/v1/organizations', named)).body;
-  const { secret: key } = await client.createKey(id, { name: canary('key name') });
-  const description = canary('description');
-  await createApiClient(api, { key }).createWebhook(stage.url(`/echo/${canary('url')}`), { description });
+  const { secret: key } = await client.createKey(id, {
+    name: canary('key name'),
+    ip_allowlist: [address('allowlist')],
+    ip_allowlist_mode: 'report',
+  });
+  const customer = createApiClient(api, { key });
+  const from = { 'x-forwarded-for': address('outside address'), 'user-agent': canary('user agent') };
+  await customer.call('GET', '/v1/me', undefined, from);
+  const path = `/console/${id}/deliveries?subject=${subject}`;
+  await customer.call('POST', '/v1/console-sessions', { label: canary('session label'), path });
+  await customer.createWebhook(stage.url(`/echo/${canary('url')}`), {
+    description: canary('description'),
+    headers: { [`x-${canary('header name')}`]: canary('header value') },
+  });
+  await customer.createWebhook(stage.url('/gone'), { description: canary('copied') });
+  const paused = { url: stage.url('/paused'), events: ['*'], description: canary('stored answer') };
+  const { body: webhook } = await customer.call('POST', '/v1/webhooks', paused, { 'idempotency-key': randomUUID() });
+  await customer.call('POST', `/v1/webhooks/${webhook.id}/pause`, { reason: canary('pause reason') });
   const text = canary('data');
   const all = Array.from({ length: events }, (_, n) => ({
     ...apiEvent(fromPublicId('org', id) ?? '', `${subject}.${n}`),
     data: { consultation_id: subject, text },
   }));
-  const [first] = (await client.emit(all)).body.data;
+  const requested = { 'x-request-id': canary('request id') };
+  const [first] = (await client.internal('POST', '/internal/v1/events', { events: all }, requested)).body.data;
   const failed = () => sql`select from all_attempts where excerpt like ${`%${text}%`} limit 1`.execute(stage.db);
-  await until('an attempt', failed, { holds: ({ rows }) => rows.length > 0, withinMs: 60_000 });
+  const written = [
+    failed,
+    () => sql`select from operational_events where about = ${fromPublicId('org', id)}`.execute(stage.db),
+    () => sql`select from api_keys where ${made['outside address']} = any (outside_addresses)`.execute(stage.db),
+  ];
+  for (const look of written)
+    await until('an attempt, a copy and an address', look, { holds: ({ rows }) => rows.length > 0, withinMs: 60_000 });
   return {
     id,
     key,
     subject,
+    text,
     firstEventId: first.id,
     canaries: Object.fromEntries(Object.entries(made).map(([name, word]) => [`${name} of ${id}`, word])),
   };
@@ -156,6 +204,20 @@ function startLoad(api: () => ApiListeners, organizationId: string, perSecond: n
     return emitted;
   };
   return { stop };
+}
+
+/** Adds whole events to the queue: the workers write some of them before they are erased. */
+async function enqueue({ databaseUrl }: FaultStage, { redisUrl }: Stores, { id, subject, text }: Owner): Promise<void> {
+  const producer = createJobProducer(selectQueueBackend({ redisUrl, databaseUrl }), 'writeEvent', () => undefined);
+  for (let n = 0; n < wholeEvents; n += 1) {
+    const event = {
+      organization_id: id,
+      type: 'consultation.completed' as const,
+      data: { consultation_id: subject, text },
+    };
+    await producer.add({ version: 1, event_id: newUuid(), event });
+  }
+  await producer.close();
 }
 
 async function forget(api: ApiListeners, erased: Owner, closed: Owner): Promise<void> {
