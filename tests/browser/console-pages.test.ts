@@ -195,9 +195,19 @@ describe('a state', () => {
       customer.internal('PATCH', `/internal/v1/organizations/${customer.organizationId}`, { plan });
     await setPlan('starter');
     await using window = await stage.enter('/webhooks');
-    await window.page.getByText('the plan Starter').first().waitFor();
-    await expectGood(window.page);
+    const { page } = window;
+    await page.getByText('the plan Starter').first().waitFor();
+    await expectGood(page);
+    await page.getByRole('link', { name: 'API keys' }).click();
+    await page.getByRole('button', { name: 'Revoke' }).first().waitFor();
+    expect(await page.getByRole('button', { name: 'Rotate' }).count()).toBe(0);
     await setPlan('enterprise');
+  });
+
+  it('a session with every scope of keys of the API sees the usage, but not the keys', async () => {
+    await using window = await stage.enter('', { scopes: ['*'] });
+    await window.page.getByRole('link', { name: 'Usage' }).waitFor();
+    expect(await window.page.getByRole('link', { name: 'API keys' }).count()).toBe(0);
   });
 
   it('a link that was used again is shown on every page', async () => {

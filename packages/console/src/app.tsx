@@ -2,6 +2,7 @@ import type { ComponentType } from 'preact';
 import { sessionEnded } from './api/client.ts';
 import { useQuery } from './api/query.ts';
 import type { Configuration, Session } from './api/types.ts';
+import { fetched } from './fetched.tsx';
 import { m } from './messages.ts';
 import { Deliveries } from './pages/deliveries.tsx';
 import { DeliveryPage } from './pages/delivery.tsx';
@@ -9,12 +10,8 @@ import { Enter } from './pages/enter.tsx';
 import { EventPage } from './pages/event.tsx';
 import { EventTypes } from './pages/event-types.tsx';
 import { Events } from './pages/events.tsx';
-import { Keys } from './pages/keys.tsx';
 import { Live } from './pages/live.tsx';
 import { Overview } from './pages/overview.tsx';
-import { ReplayPage } from './pages/replay.tsx';
-import { Signatures } from './pages/signatures.tsx';
-import { UsagePage } from './pages/usage.tsx';
 import { WebhookPage } from './pages/webhook.tsx';
 import { NewWebhook } from './pages/webhook-new.tsx';
 import { Webhooks } from './pages/webhooks.tsx';
@@ -32,11 +29,11 @@ const pages: [RegExp, ComponentType<{ id: string }>][] = [
   [/^events$/, Events],
   [/^events\/(evt_\w+)$/, EventPage],
   [/^live$/, Live],
-  [/^signatures$/, Signatures],
+  [/^signatures$/, fetched(async () => (await import('./pages/signatures.tsx')).Signatures)],
   [/^event-types$/, EventTypes],
-  [/^keys$/, Keys],
-  [/^usage$/, UsagePage],
-  [/^webhooks\/(whk_\w+)\/replay$/, ReplayPage],
+  [/^keys$/, fetched(async () => (await import('./pages/keys.tsx')).Keys)],
+  [/^usage$/, fetched(async () => (await import('./pages/usage.tsx')).UsagePage)],
+  [/^webhooks\/(whk_\w+)\/replay$/, fetched(async () => (await import('./pages/replay.tsx')).ReplayPage)],
   [/^deliveries$/, Deliveries],
   [/^deliveries\/(dlv_\w+)$/, DeliveryPage],
 ];

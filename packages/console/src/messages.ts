@@ -43,8 +43,8 @@ export const m = {
     noSignIn: 'Ask for a new link where you got the last one.',
     reload: 'I have signed in',
   },
-  linkReused: (when: string) =>
-    `Somebody tried to use the link of this session again (${when}). If that was not you, end the session and tell the person who gave you the link.`,
+  linkReused: 'Somebody tried to use the link of this session again',
+  linkReusedThen: 'If that was not you, end the session and tell the person who gave you the link.',
   states: {
     loading: 'Loading …',
     error: 'This could not be loaded',

@@ -12,13 +12,15 @@ export function useSession(): Session {
   return session;
 }
 
+/** Whether the session has the scope. `*` does not contain the scopes of keys. */
+export const hasScope = ({ scopes }: Session, scope: string) =>
+  scopes.includes(scope) || (scopes.includes('*') && !scope.startsWith('keys:'));
+
 /** Why this session may not change things of this scope; undefined if it may. */
 export function useReadOnly(scope: string): string | undefined {
-  const { scopes, organization } = useSession();
-  if (organization.plan === 'starter') return m.states.plan;
-  return scopes.includes(scope) || (scopes.includes('*') && !scope.startsWith('keys:'))
-    ? undefined
-    : m.states.notAllowed(scope);
+  const session = useSession();
+  if (session.organization.plan === 'starter') return m.states.plan;
+  return hasScope(session, scope) ? undefined : m.states.notAllowed(scope);
 }
 
 /** True if the server shows this session neither data nor answers. */

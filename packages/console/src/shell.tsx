@@ -6,8 +6,9 @@ import type { Configuration, Session } from './api/types.ts';
 import { duration, inUtc } from './format.ts';
 import { m } from './messages.ts';
 import { navigate, organizationOf, to, usePlace } from './router.ts';
+import { hasScope } from './session.tsx';
 import { useStore } from './store.ts';
-import { Text, useNow } from './ui/text.tsx';
+import { Text, useNow, When } from './ui/text.tsx';
 
 const links: [string, string, string?][] = [
   ['', m.nav.overview],
@@ -56,7 +57,9 @@ export function Shell({ configuration, session, reload, children }: ShellProps) 
       <main id="content" tabIndex={-1}>
         {session.link_reused_at && (
           <div class="notice bad" role="alert">
-            <p>{m.linkReused(new Date(session.link_reused_at).toISOString())}</p>
+            <p>
+              {m.linkReused} <When at={session.link_reused_at} />. {m.linkReusedThen}
+            </p>
           </div>
         )}
         {ended && <Ended configuration={configuration} reload={reload} />}
@@ -68,13 +71,12 @@ export function Shell({ configuration, session, reload, children }: ShellProps) 
 
 function Navigation({ session, onChoose }: { session: Session; onChoose: () => void }) {
   const { path } = usePlace();
-  const mayUse = (scope: string | undefined) => !scope || session.scopes.includes(scope);
   const isCurrent = (page: string) => (page === '' ? path.split('/').length <= 3 : path.startsWith(to(page)));
   return (
     <nav aria-label={m.menu}>
       <ul>
         {links
-          .filter(([, , scope]) => mayUse(scope))
+          .filter(([, , scope]) => !scope || hasScope(session, scope))
           .map(([page, name]) => (
             <li key={page}>
               <a href={to(page)} aria-current={isCurrent(page) ? 'page' : undefined} onClick={onChoose}>

@@ -57,7 +57,7 @@ export function WhyNoData({ event: { erased_at, created_at } }: { event: Pick<Ev
       </>
     );
   if (hidesBodies) return m.events.hidden;
-  const isPast = retention == null || Date.now() - new Date(created_at).getTime() > retention * 1000;
+  const isPast = retention != null && Date.now() - new Date(created_at).getTime() > retention * 1000;
   return isPast ? m.events.retention : m.events.unavailable;
 }
 

@@ -3,7 +3,7 @@ import { useAction, useCall, useQuery } from '../api/query.ts';
 import type { ApiKey, List } from '../api/types.ts';
 import { fromNow, plural } from '../format.ts';
 import { m } from '../messages.ts';
-import { useReadOnly, useSession } from '../session.tsx';
+import { hasScope, useReadOnly, useSession } from '../session.tsx';
 import { Confirm, Dialog, SecretOnce } from '../ui/form.tsx';
 import { Load, Page, Panel, ProblemNotice } from '../ui/page.tsx';
 import { Table } from '../ui/table.tsx';
@@ -36,7 +36,7 @@ export function Keys() {
       }
     >
       <Panel bare title={m.keys.title}>
-        <Load query={keys}>{({ data }) => <KeyTable keys={data} open={readOnly ? undefined : setOpen} />}</Load>
+        <Load query={keys}>{({ data }) => <KeyTable keys={data} mayChange={!readOnly} open={setOpen} />}</Load>
       </Panel>
       {open?.what === 'create' && <NewKey title={m.keys.add} close={close} />}
       {open?.what === 'rotate' && <NewKey title={m.keys.rotate} old={open.key} close={close} />}
@@ -46,8 +46,16 @@ export function Keys() {
   );
 }
 
-function KeyTable({ keys, open }: { keys: readonly ApiKey[]; open: ((next: Open) => void) | undefined }) {
-  const { scopes } = useSession();
+interface KeyTableProps {
+  keys: readonly ApiKey[];
+  mayChange: boolean;
+  open: (next: Open) => void;
+}
+
+/** A key can be revoked on every plan, also if the session may not change it. */
+function KeyTable({ keys, mayChange, open }: KeyTableProps) {
+  const session = useSession();
+  const { scopes } = session;
   const isWithin = (key: ApiKey) => scopes.includes('*') || key.scopes.every((scope) => scopes.includes(scope));
   return (
     <Table
@@ -73,13 +81,13 @@ function KeyTable({ keys, open }: { keys: readonly ApiKey[]; open: ((next: Open)
         { name: m.keys.used, cell: (key) => <Used of={key} /> },
         { name: m.keys.allowlist, cell: (key) => <Allowlist of={key} /> },
         { name: m.keys.expires, cell: ({ expires_at }) => <Expiry at={expires_at} /> },
-        ...(open
+        ...(hasScope(session, 'keys:write')
           ? [
               {
                 name: '',
                 cell: (key: ApiKey) => (
                   <div class="actions">
-                    {isWithin(key) ? (
+                    {mayChange && isWithin(key) ? (
                       <>
                         <button type="button" class="button" onClick={() => open({ what: 'edit', key })}>
                           {m.keys.edit}
@@ -89,7 +97,7 @@ function KeyTable({ keys, open }: { keys: readonly ApiKey[]; open: ((next: Open)
                         </button>
                       </>
                     ) : (
-                      <span class="hint">{m.keys.beyond}</span>
+                      mayChange && <span class="hint">{m.keys.beyond}</span>
                     )}
                     <button type="button" class="button" onClick={() => open({ what: 'revoke', key })}>
                       {m.keys.revoke}

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type uPlot from 'uplot';
+import { fetchPart } from '../fetched.tsx';
 import { count, inUtc } from '../format.ts';
 import { m } from '../messages.ts';
 import { useStore } from '../store.ts';
@@ -95,17 +96,7 @@ export function Plot(props: PlotProps) {
 
 const height = 180;
 
-/** After a deployment the file of this version may be gone. The page is loaded anew then, once. */
-async function loadLibrary(): Promise<typeof uPlot> {
-  try {
-    return (await import('uplot')).default;
-  } catch (error) {
-    if (history.state?.reloaded) throw error;
-    history.replaceState({ ...history.state, reloaded: true }, '');
-    location.reload();
-    return await new Promise(() => undefined);
-  }
-}
+const loadLibrary = async (): Promise<typeof uPlot> => (await fetchPart(() => import('uplot'))).default;
 
 /** Bars are stacked: the last one drawn is the lowest. */
 function stacked({ kind, series }: PlotProps): (readonly (number | null)[])[] {
