@@ -1,0 +1,30 @@
+import type { ComponentType } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { m } from './messages.ts';
+
+/** Imports a file when it is needed. A deployment may remove this file; reloads the page once. */
+export async function fetchPart<Part>(load: () => Promise<Part>): Promise<Part> {
+  try {
+    return await load();
+  } catch (error) {
+    if (history.state?.reloaded) throw error;
+    history.replaceState({ ...history.state, reloaded: true }, '');
+    location.reload();
+    return await new Promise(() => undefined);
+  }
+}
+
+/** A page that is not part of the first load. */
+export function fetched<Props extends object>(load: () => Promise<ComponentType<Props>>): ComponentType<Props> {
+  let Loaded: ComponentType<Props> | undefined;
+  return function Fetched(props) {
+    const [, setLoaded] = useState(Loaded !== undefined);
+    useEffect(() => {
+      void fetchPart(load).then((page) => {
+        Loaded = page;
+        setLoaded(true);
+      });
+    }, []);
+    return Loaded ? <Loaded {...props} /> : <p class="loading">{m.states.loading}</p>;
+  };
+}
