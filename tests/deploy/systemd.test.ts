@@ -70,7 +70,7 @@ describe.each(services)('the unit %s', (name) => {
     expect(`exec ${unit.one('ExecStart').split('/node_modules/.bin/')[1]}`).toBe(scripts[script]);
   });
 
-  it('is started again whatever happens, but for unusable settings', () => {
+  it('is started again whatever happens, except with unusable settings', () => {
     expect([unit.one('Restart'), unit.one('RestartPreventExitStatus')]).toEqual(['always', '78']);
     expect(unit.one('StartLimitIntervalSec')).toBe('0');
   });

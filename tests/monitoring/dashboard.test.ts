@@ -21,7 +21,7 @@ let prometheus: Prometheus;
 let load: SteadyLoad;
 /** The metrics that either service exports. */
 const exported = new Set<string>();
-/** Those of them that have series: some, such as those of forwarded requests, have none without their kind of traffic. */
+/** Metrics that have series: some, such as the metrics of forwarded requests, need their kind of traffic. */
 const counted = new Set<string>();
 
 beforeAll(async () => {

@@ -51,6 +51,7 @@ describe('/docs/downloads', () => {
   it('shows the integrity that npm computes, at the public address and never at that of the request', async () => {
     const page = await (await get('')).text();
     expect(page).toContain('https://api.example.org/docs/downloads/sdk-');
+    expect(page).toContain(`npm install --global https://api.example.org${await pathOf('cli')}`);
     expect(page).not.toContain(new URL(api.publicUrl).host);
     for (const name of ['sdk', 'cli']) {
       const file = `.${(await pathOf(name)).slice(15)}`;

@@ -3,7 +3,7 @@ const header = `# Every setting of both services that is no secret, with its def
 `;
 
 /**
- * The settings of the ConfigMap as an operator reads them: those of .env.example, each commented out.
+ * The settings of the ConfigMap as an operator reads them: the settings of .env.example, each commented out.
  *
  * @param example the text of .env.example: comments, and below them `NAME=` or `# NAME=default`
  * @param secrets the names that stay out, with their comments

@@ -60,7 +60,7 @@ async function prepareStores(): Promise<AsyncDisposableStack> {
   await ensureTemplateDatabase(process.env.TEST_DATABASE_URL);
   // Each service that a test starts would compile and strip its types anew: half of the time until it is ready.
   process.env.NODE_COMPILE_CACHE ??= join(process.cwd(), 'node_modules/.cache/compile');
-  // Services under test get the settings that a test names, not those of the developer's shell.
+  // Services under test get the settings that a test names, not the settings of the developer's shell.
   for (const name of ['DATABASE_URL', 'REDIS_URL']) delete process.env[name];
   return resources;
 }
@@ -108,7 +108,7 @@ apt-get $options update
 apt-get $options install --yes --no-install-recommends "$@"
 `;
 
-/** Installs those of these packages whose programs are missing, where root or sudo without a password permits it. */
+/** Installs the packages whose programs are missing, where root or sudo without a password permits it. */
 function install(packages: readonly Package[]): void {
   const missing = () => packages.filter((name) => programs[name]() === undefined);
   const names = missing();

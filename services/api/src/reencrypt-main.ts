@@ -19,7 +19,7 @@ const args = process.argv.slice(2);
 const unknown = args.filter((arg) => arg !== '--only-key-in-use');
 
 try {
-  if (unknown.length > 0) throw new Error(`Unknown: ${unknown.join(' ')}. Known: --only-key-in-use`);
+  if (unknown.length > 0) throw new Error(`Unknown option: ${unknown.join(' ')}. Known: --only-key-in-use`);
   await requireLedger(db);
   if (args.includes('--only-key-in-use') && !(await isFirstKeyInUse(db, ring))) {
     exitWithBadSettings('reencrypt', [

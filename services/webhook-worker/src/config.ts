@@ -18,7 +18,7 @@ import { tracingSecrets, tracingSettings } from '@enterprise-api/shared/tracing'
 import { z } from 'zod';
 import { retentionSettings } from './retention/settings.ts';
 
-/** A stop may take this much longer than the longest attempt. In this time the worker records outcomes. */
+/** Stopping may take this much longer than the longest attempt, to record outcomes. */
 const stopMarginMs = 5_000;
 
 /** With less memory, the worker would send a few large events one after the other. */

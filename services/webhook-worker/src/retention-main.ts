@@ -28,7 +28,7 @@ const stopping = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort());
 
 try {
-  if (unknown.length > 0) throw new Error(`Unknown: ${unknown.join(' ')}. Known: --dry-run`);
+  if (unknown.length > 0) throw new Error(`Unknown option: ${unknown.join(' ')}. Known: --dry-run`);
   const done = await withRetentionLock(url, async (db) => {
     await requireLedger(db);
     say(describePeriods(periods, (name) => process.env[name] !== undefined));

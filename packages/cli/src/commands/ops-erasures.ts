@@ -118,7 +118,7 @@ function addReceipts(erasures: Command, open: Open): void {
   erasures
     .command('export')
     .description('print what must be done again after a restore, one JSON object a line')
-    .addHelpText('after', '\nIncludes closed organizations and revoked keys. Keep the output beside the backups.')
+    .addHelpText('after', '\nIncludes closed organizations and revoked keys. Keep the output with the backups.')
     .action(
       action(open, async (context) => {
         const records = internalApiOf(context).list<ErasureRecord>('/internal/v1/erasure-records', { limit: 100 });

@@ -39,7 +39,7 @@ export const errorCatalogue = {
     limit_reached: 'The organization has reached a limit.',
     idempotency_in_progress: 'A request with this Idempotency-Key is still running.',
   }),
-  ...errorsOf(410, 'invalid_request_error', { event_expired: 'This position is older than the events that are kept.' }),
+  ...errorsOf(410, 'invalid_request_error', { event_expired: 'This position is past retention.' }),
   ...errorsOf(412, 'invalid_request_error', { precondition_failed: 'The resource has changed since it was read.' }),
   ...errorsOf(413, 'invalid_request_error', { payload_too_large: 'The body is too large.' }),
   ...errorsOf(415, 'invalid_request_error', {

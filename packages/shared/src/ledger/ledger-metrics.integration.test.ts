@@ -49,7 +49,7 @@ describe('overdue deliveries', () => {
       from generate_series(1, ${count}::int)`.execute(opened.db);
   afterEach(() => sql`truncate pending_deliveries, sending_pauses, webhook_controls`.execute(opened.db));
 
-  it('are those due for a minute, but for what an operator holds back, of one organization or of all', async () => {
+  it('count deliveries due for a minute, except where an operator paused one organization or all', async () => {
     const [paused, other] = [newUuid(), newUuid()];
     await insertDue(paused, 3, 2);
     await insertDue(other, 2, 2);
@@ -70,7 +70,7 @@ describe('overdue deliveries', () => {
     ['was paused', { paused_since: '2026-01-01', resume_at: '2026-01-02' }, 1],
     ['is held by its receiver', { held_until: 'infinity' }, 0],
     ['has a limit', { rate_limit_per_second: 1 }, 0],
-  ])('do not include those of a webhook that %s', async (_, controls, expected) => {
+  ])('do not include deliveries of a webhook that %s', async (_, controls, expected) => {
     await insertDue(newUuid(), 1, 2);
     await sql`insert into webhook_controls (webhook_id, paused_since, resume_at, held_until, rate_limit_per_second)
       select p.webhook_id, c.* from pending_deliveries p

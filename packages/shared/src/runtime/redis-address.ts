@@ -51,7 +51,7 @@ function parseNode(text: string): RedisNode | undefined {
   return port >= 1 && port <= maxPort ? { host: host.replace(/^\[|\]$/g, ''), port } : undefined;
 }
 
-/** The Sentinels' own credentials, which differ from those of the Redis servers. */
+/** The Sentinels' own credentials, which differ from the credentials of the Redis servers. */
 function sentinelCredentials(query: string | undefined): Record<string, string> | undefined {
   const values = new URLSearchParams(query);
   const known = ['sentinel_username', 'sentinel_password'];

@@ -20,7 +20,7 @@ export interface EmbeddedPostgresOptions {
   durable: boolean;
   /** Settings of the server beyond these, by name. */
   settings?: Readonly<Record<string, string>>;
-  /** The data are those of a standby: it is up when it can be read, and must have the database already. */
+  /** The server is a standby: it is up when it can be read, and must have the database already. */
   isStandby?: boolean;
   /** Called with remarks about anything unusual that was found or done. */
   say: (line: string) => void;

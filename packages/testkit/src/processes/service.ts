@@ -5,7 +5,7 @@ import { noteNodeWarning } from './node-warnings.ts';
 import { nodeArguments } from './npm-script.ts';
 import { projectFolder } from './project-folder.ts';
 
-/** The two services of the product, and the internal service of examples/ that stands for those of others. */
+/** The two services of the product, and the internal service of examples/ that stands for the services of others. */
 export type ServiceName = 'api' | 'webhook-worker' | 'consultations';
 
 type Environment = Readonly<Record<string, string | undefined>>;

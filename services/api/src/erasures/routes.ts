@@ -53,7 +53,7 @@ export function internalErasureRoutes(erasures: ErasureService): Route<InternalA
       tag: 'Erasures',
       summary: 'Export erasures',
       description:
-        'Erasures, closed organizations and revoked keys: what must be done again after a restore. Keep it beside the backups.',
+        'Erasures, closed organizations and revoked keys: what must be done again after a restore. Keep it with the backups.',
       query: exportErasuresQuerySchema,
       response: listSchema(erasureRecordSchema),
       handle: ({ query }) => erasures.export(query),

@@ -146,8 +146,7 @@ function eventMessage(event: FeedEvent, { streamId, key }: StreamIdentity, times
 /**
  * Keeps proxies and clients from treating the connection as dead.
  *
- * @param place the position, if the client does not know it. An `id` without data is no message, but clients send it as
- *   `Last-Event-ID` when they reconnect.
+ * @param place the position, if the client does not know it; clients return it as `Last-Event-ID`
  */
 function comment(place?: PublicId<'evt'>): string {
   return place === undefined ? ':\n\n' : `:\nid: ${place}\n\n`;

@@ -34,7 +34,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.stop());
 
-/** Two answers a moment apart are the same but for their time, and what is left of the limit. */
+/** Two answers a moment apart are equal, except their time and the rest of the limit. */
 function comparable({ status, headers, text }: HttpAnswer) {
   const { date, ratelimit, 'x-ratelimit-remaining': remaining, 'x-ratelimit-reset': reset, ...others } = headers;
   const { 'retry-after': retryAfter, ...rest } = others;

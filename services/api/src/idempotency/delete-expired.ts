@@ -10,10 +10,7 @@ export interface DeletionOptions {
   remove?: (db: Database, limit: number) => Promise<number>;
 }
 
-/**
- * Deletes rows in batches, once a minute: by default expired answers, which are never replayed, even before their
- * deletion.
- */
+/** Deletes expired rows in batches, once a minute. */
 export function deleteOldRowsRegularly(
   db: Database,
   closers: Closers,

@@ -103,7 +103,7 @@ export async function findStatementStatistics(db: Database): Promise<string | nu
 
 type SlowStatement = NonNullable<DatabaseStatements['slowest']>[number];
 
-/** Our statements are those of our role on this database that read or write a table of the ledger. */
+/** Selects statements that our role ran on this database and that read or write a table of the ledger. */
 export async function readSlowStatements(db: Database, schema: string): Promise<SlowStatement[]> {
   const { rows } = await sql<SlowStatement>`
     select query as statement, calls, total_exec_time as total_ms, mean_exec_time as mean_ms, rows,

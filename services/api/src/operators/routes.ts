@@ -57,7 +57,7 @@ export function operatorRoutes({
       tag: 'Operations',
       summary: 'Pause or resume deliveries',
       description:
-        'Pauses all deliveries, or those of one organization. Every worker acts on it within 5 s. Running attempts end and are ' +
+        'Pauses deliveries, of all organizations or of one. Every worker acts on it within 5 s. Running attempts end and are ' +
         'recorded, and no other attempt begins or is used up. Events are accepted, deliveries are created, and streams continue.',
       errors: ['not_found', 'conflict'],
       body: setSendingSchema,

@@ -4,7 +4,7 @@ import type { TestApi } from './test-api.ts';
 /**
  * Asks about a request to the public listener, as an ingress does, instead of sending it.
  *
- * @param own headers in addition to those of the ingress
+ * @param own headers in addition to the headers of the ingress
  */
 export function askAbout(
   api: Pick<TestApi, 'internalUrl' | 'internalSecret'>,

@@ -122,7 +122,7 @@ async function stored(): Promise<Map<string, number>> {
   );
 }
 
-it('has every request once, whichever statement is lost, unanswered or repeated, but those of a killed process', async () => {
+it('counts every request once, except in a killed process, whichever statement is lost, unanswered or repeated', async () => {
   await fc.assert(
     fc.asyncProperty(steps, async (all) => {
       await sql`truncate usage_requests, usage_writers`.execute(db);

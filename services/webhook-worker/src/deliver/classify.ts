@@ -70,8 +70,8 @@ export interface BegunAttempt {
 const probePolicy: RetryPolicy = { delaysMs: [3_600_000], jitter: 0 };
 
 /**
- * Builds the record of an attempt. A test never affects its webhook's health, and a 410 ends this test alone. If an
- * operational event is not delivered, no operational event tells of it, so that failures cause no loop of events.
+ * Builds the record of an attempt. A test never affects its webhook's health, and a 410 ends this test alone.
+ * Emits no operational event about a failed operational event, to prevent loops. A 410 still disables the webhook.
  *
  * @param random 0 ≤ random < 1, for the delay until the next attempt
  */

@@ -63,7 +63,7 @@ it('make retention exits with 1 while another process has the lock, and without 
   expect(beside).toMatchObject({ code: 1, text: expect.stringContaining('Another process') });
   const without = await retention([], { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' });
   expect(without).toMatchObject({ code: 1, text: expect.stringContaining('Run the command again') });
-  expect(await retention(['--dry'])).toMatchObject({ code: 1, text: expect.stringContaining('Unknown: --dry') });
+  expect(await retention(['--dry'])).toMatchObject({ code: 1, text: expect.stringContaining('Unknown option: --dry') });
 });
 
 it('make retention exits with 78 where bodies would be kept for longer than the history', async () => {

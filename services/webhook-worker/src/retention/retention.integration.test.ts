@@ -180,7 +180,7 @@ describe('bodies', () => {
     expect(await partitionNames(db)).not.toContain(day.name);
   });
 
-  it('that have no partition of their own go as well, but for those of pending deliveries', async () => {
+  it('without a partition of their own are deleted too, except for pending deliveries', async () => {
     const middle = await monthBefore(db, monthsAgo.pastBodies);
     const past = await insertOldEvents(db, organizationId, middle - 5 * dayMs, 3);
     const [last, ...others] = past.leases;

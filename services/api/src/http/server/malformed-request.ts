@@ -8,10 +8,7 @@ import { closeLingering, type LingerLimits } from './lingering-close.ts';
 import { hasOwnTimeLimits } from './own-time-limits.ts';
 import { latestAnswers, requestIdOf } from './request-context.ts';
 
-/**
- * A client whose request timed out gets little time to read the 408. Only ending our side would not suffice. Node.js
- * would serve a request that is completed after its 408. A client that never ends its side would keep the connection.
- */
+/** Close soon after a 408: Node.js would serve a request completed later. */
 const afterTimeout: LingerLimits = { ms: 1_000, bytes: 1_024 * 1_024 };
 
 /**

@@ -33,7 +33,7 @@ function cliSection(cli: Download, fillIn: (text: string) => string): Html {
 <p>Run the newest version without installing it. You need Node.js 22.12 or newer.</p>
 ${codeBlock(fillIn(runNewest))}
 <p>Install it, so that your shell finds the command <code>enterprise-api</code>:</p>
-${codeBlock(fillIn('npm install --global https://api.example.com/docs/downloads/cli.tgz'))}
+${codeBlock(fillIn(`npm install --global https://api.example.com${cli.path}`))}
 <p>To keep one version in a project, install its file. Then run <code>npx --no enterprise-api --help</code>.</p>
 ${install(cli, fillIn)}`;
 }
