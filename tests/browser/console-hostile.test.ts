@@ -98,7 +98,7 @@ async function expectHarmless(page: Page, seen: readonly string[]): Promise<void
 }
 
 it(`shows ${strings.length} hostile strings in every field as text`, async () => {
-  const { customer, receiver, origin } = stage;
+  const { customer, receiver, origin, db } = stage;
   const { id } = await customer.createWebhook(receiver.url('/<script>hacked=1</script>?"onload=hacked=1'), {
     events: ['consultation.*'],
     description: strings[0],
@@ -130,10 +130,17 @@ it(`shows ${strings.length} hostile strings in every field as text`, async () =>
     await at(`/events/${event_id}`);
     await expectHarmless(page, []);
   }
-  for (const description of strings) {
-    const changed = await customer.call('PATCH', `/v1/webhooks/${id}`, { description });
+  for (const text of strings) {
+    const changed = await customer.call('PATCH', `/v1/webhooks/${id}`, { description: text });
+    const paused = await customer.call('POST', `/v1/webhooks/${id}/pause`, { reason: text });
+    // The API accepts few of them as the name of a header.
+    const named = db.updateTable('webhooks').set({ header_names: [text, text] });
+    await named.where('id', '=', fromPublicId('whk', id) as string).execute();
     await at(`/webhooks/${id}`);
     await expectHarmless(page, changed.status === 200 ? ['URL'] : []);
+    const shown = text.replace('\t', ' ');
+    if (!invisible.test(text)) await expectHarmless(page, [`${shown}, ${shown}`]);
+    if (!invisible.test(text) && paused.status === 200) await expectHarmless(page, [`· ${shown}`]);
   }
   await at('/webhooks');
   await expectHarmless(page, []);

@@ -83,6 +83,10 @@ describe('the settings', () => {
     ['REDIS_URL', 'http://x'],
     ['INTERNAL_PORT', '3000'],
     ['NODE_TLS_REJECT_UNAUTHORIZED', '0'],
+    ['CONSOLE_PUBLIC_URL', 'http://console.example.com'],
+    ['CONSOLE_PUBLIC_URL', 'http://127.0.0.1.example.com'],
+    ['CONSOLE_PUBLIC_URL', 'https://console.example.com/console'],
+    ['CONSOLE_BRAND_FILE', '/nowhere/brand.json'],
   ])('refuse %s=%s', (name, value) => {
     const problems = problemsOf({ ...good, [name]: value });
     expect(problems).toHaveLength(1);
@@ -134,6 +138,22 @@ describe('the settings', () => {
     rmSync(file);
     expect(parsed.ok && parsed.config.identitySigningKeys?.map(({ id }) => id)).toEqual(['new', 'old']);
     expect(parsed.ok && parsed.warnings).toEqual([]);
+  });
+
+  it('accept an origin for the console, also http on loopback, and a logo of at most 20 KiB', () => {
+    const file = join(tmpdir(), `brand-${randomUUID()}`);
+    const png = Buffer.from('89504e470d0a1a0a', 'hex');
+    const problems = (bytes: number, start = png) => {
+      const logo = Buffer.concat([start, Buffer.alloc(bytes - start.length)]).toString('base64');
+      writeFileSync(file, JSON.stringify({ name: 'Acme', logo }));
+      return problemsOf({ ...good, CONSOLE_PUBLIC_URL: 'http://127.0.0.1:3000', CONSOLE_BRAND_FILE: file });
+    };
+    const refused = [expect.stringMatching(/^CONSOLE_BRAND_FILE: /)];
+    expect(problems(20_480)).toEqual([]);
+    expect(problems(20_481)).toEqual(refused);
+    expect(problems(20_480, Buffer.from('GIF89a'))).toEqual(refused);
+    rmSync(file);
+    expect(problemsOf({ ...good, CONSOLE_PUBLIC_URL: 'https://console.example.com/' })).toEqual([]);
   });
 
   it('send traces where an endpoint is set, with headers from a file, and refuse what is no setting of OpenTelemetry', () => {

@@ -1,19 +1,26 @@
+import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { fromPublicId } from '@enterprise-api/shared/runtime';
-import { until, untilLockWait } from '@enterprise-api/testkit';
+import { projectFolder, until, untilLockWait } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
 import request, { type Test } from 'supertest';
 import { generateKey } from '../auth/key-format.ts';
+import { everyRoute } from '../testing/route-list.ts';
 import { insertAttempt, insertDelivery } from '../testing/rows.ts';
 import { startTestApi, type TestApi } from '../testing/test-api.ts';
+import { ownConsoleRoutes } from './own-routes.ts';
+import { deleteOldSessions } from './service.ts';
 
 const origin = 'https://console.example.test';
 let api: TestApi;
 let organizationId: string;
 beforeAll(async () => {
+  await promisify(execFile)(process.execPath, [join(projectFolder, 'packages/console/build.ts')]);
   api = await startTestApi({
-    environment: { CONSOLE_SIGN_IN_URL: 'https://owner.test/in' },
+    environment: { CONSOLE_SIGN_IN_URL: 'https://owner.test/in', API_AUTH_FAILURES: '10000' },
   });
 });
 afterAll(() => api.stop());
@@ -30,7 +37,16 @@ async function mint(body: object = {}, organization = organizationId) {
   return { ...session, token: session.url.split('#')[1] as string };
 }
 
-type Method = 'get' | 'post' | 'patch' | 'delete';
+/** Of the API that the cookie of a session opens, from the tables themselves. */
+const everyConsoleRoute = [
+  ...everyRoute().filter(
+    ({ path, operationId }) =>
+      /^\/v1\/(?!console-sessions)/.test(path) && !['getMe', 'revokeOwnKey'].includes(operationId),
+  ),
+  ...ownConsoleRoutes({} as never),
+];
+
+type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 function ask(method: Method, path: string, cookie?: string): Test {
   const test = request(api.publicUrl)[method](`/console/api${path}`).set('X-Console', '1');
   return cookie === undefined ? test : test.set('Cookie', cookie);
@@ -43,6 +59,25 @@ async function enterWith(body: object = {}, organization = organizationId) {
   const session = await mint(body, organization);
   const { headers } = await enter(session.token).expect(200);
   return { ...session, cookie: cookiesOf(headers).at(-1)?.split(';')[0] as string };
+}
+
+const policy = new Set([
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+]);
+const unserved = { method: 'GET', path: '/nowhere', scope: null, ids: {} } as const;
+
+function setTimes(id: string, times: { expires_at?: Date; ended_at?: Date }) {
+  const query = api.db.updateTable('console_sessions').set(times);
+  return query.where('id', '=', fromPublicId('ses', id) as string).execute();
 }
 
 const cookiesOf = (headers: Record<string, unknown>) => (headers['set-cookie'] ?? []) as string[];
@@ -95,6 +130,8 @@ describe('POST …/console-sessions', () => {
     [{ expires_in: 299 }, 'expires_in'],
     [{ expires_in: 43_201 }, 'expires_in'],
     [{ link_expires_in: 29 }, 'link_expires_in'],
+    [{ link_expires_in: 601 }, 'link_expires_in'],
+    [{ label: 'x'.repeat(101) }, 'label'],
     [{ label: 'a\u202eb' }, 'label'],
     [{ label: '' }, 'label'],
     [{ path: `/console/org_${unknownId}` }, 'path'],
@@ -108,6 +145,22 @@ describe('POST …/console-sessions', () => {
     const path = `/internal/v1/organizations/${organizationId}/console-sessions`;
     const answer = await api.internal('post', path).send(body).expect(400);
     expect(answer.body.error).toMatchObject({ code: 'validation_failed', param });
+  });
+
+  it('201 for the smallest and the largest values, and 400 for a longer path', async () => {
+    const path = `/console/${organizationId}/`.padEnd(500, 'x');
+    const largest = { expires_in: 43_200, link_expires_in: 600, label: 'x'.repeat(100), path };
+    for (const body of [{ expires_in: 300, link_expires_in: 30 }, largest]) {
+      const { expires_at, link_expires_at } = await mint(body);
+      const seconds = Math.round((Date.parse(expires_at) - Date.parse(link_expires_at)) / 1_000);
+      expect(seconds).toBe(body.expires_in - body.link_expires_in);
+    }
+    const sessions = `/internal/v1/organizations/${organizationId}/console-sessions`;
+    const refused = await api
+      .internal('post', sessions)
+      .send({ path: `${path}x` })
+      .expect(400);
+    expect(refused.body.error.param).toBe('path');
   });
 
   it('409 limit_reached beyond 100 live sessions', async () => {
@@ -140,6 +193,22 @@ describe('GET and DELETE …/console-sessions', () => {
     await api.internal('delete', `${path}/${entered.id}`).expect(204);
     await ask('get', `/${organizationId}/session`, entered.cookie).expect(401);
     await api.internal('delete', `${path}/${entered.id}`).expect(404);
+  });
+
+  it('are about sessions that were ended, or would have expired, less than 30 days ago', async () => {
+    const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000);
+    const gone = [{ ended_at: daysAgo(30.01) }, { expires_at: daysAgo(30.01) }];
+    const kept = [{ ended_at: daysAgo(29.99) }, { expires_at: daysAgo(29.99) }, {}];
+    const ids: string[] = [];
+    for (const times of [...gone, ...kept]) {
+      const { id } = await mint();
+      if (Object.keys(times).length > 0) await setTimes(id, times);
+      ids.push(id);
+    }
+    await deleteOldSessions(api.db, 1_000);
+    const path = `/internal/v1/organizations/${organizationId}/console-sessions`;
+    const { body } = await api.internal('get', path).expect(200);
+    expect(body.data.map(({ id }: { id: string }) => id).sort()).toEqual(ids.slice(gone.length).sort());
   });
 });
 
@@ -282,39 +351,43 @@ describe('a session', () => {
     await ask('get', `/${organizationId}/v1/consultations`, cookie).expect(404);
   });
 
-  it.each([
-    '/session',
-    '/v1/me',
-    '/v1/webhooks',
-    '/v1/events',
-    '/v1/webhooks/deliveries',
-    '/v1/usage',
-    '/keys',
-    '/audit',
-    '/nowhere',
-  ])('GET %s: 403 from elsewhere; 401 without, with another, an ended or an expired session', async (path) => {
-    const { cookie, id } = await enterWith({ scopes: all });
+  it('must be own, live and strong enough for every route and method, and its request from the console', async () => {
+    const home = `/${organizationId}`;
+    const [good, left, ended, expired, usageAlone] = await Promise.all([
+      ...Array.from({ length: 4 }, () => enterWith({ scopes: all })),
+      enterWith({ scopes: ['usage:read'] }),
+    ]);
     const other = await enterWith({ scopes: all }, (await api.createOrganization()).id);
-    const url = `/${organizationId}${path}`;
-    const status = path === '/nowhere' ? 404 : 200;
-    const bare = request(api.publicUrl).get(`/console/api${url}`).set('Cookie', cookie);
-    expect(codeOf(await bare.expect(403))).toBe('forbidden_origin');
-    await ask('get', url, cookie).set('Origin', 'https://evil.test').expect(403);
-    await ask('get', url).expect(401);
-    await ask('get', url, other.cookie).expect(401);
+    const { secret } = await api.createKey({ organizationId });
+    await ask('delete', `${home}/session`, left.cookie).expect(204);
+    await ask('get', `${home}/session`, ended.cookie).expect(200);
+    const sessions = `/internal/v1/organizations/${organizationId}/console-sessions`;
+    await api.internal('delete', `${sessions}/${ended.id}`).expect(204);
+    await setTimes(expired.id, { expires_at: new Date(1) });
     const stolen = other.cookie.replace(/org_[0-9a-z]+/, organizationId);
-    await ask('get', url, stolen).expect(401);
-    await ask('get', url)
-      .set('Authorization', `Bearer ${(await api.createKey({ organizationId })).secret}`)
-      .expect(401);
-    await ask('get', url, cookie).expect(status);
-    const uuid = fromPublicId('ses', id) as string;
-    await api.db
-      .updateTable('console_sessions')
-      .set({ expires_at: new Date(1) })
-      .where('id', '=', uuid)
-      .execute();
-    await until('the session has expired', async () => (await ask('get', url, cookie)).status === 401);
+    const refused = [undefined, other.cookie, stolen, left.cookie, ended.cookie, expired.cookie];
+    const me = await enterWith({ scopes: ['me:read'] });
+    for (const { method, path, scope, ids } of [...everyConsoleRoute, unserved]) {
+      const url =
+        home + path.replace(/\{(\w+)\}/g, (_, name) => `${(ids as Record<string, string>)[name]}_${unknownId}`);
+      const send = (cookie?: string) => ask(method.toLowerCase() as Method, url, cookie);
+      const outcome = async (test: Test) => {
+        const { status, headers, body } = await test;
+        return [method, path, status, body.error?.code, headers['cache-control']];
+      };
+      const refusal = (status: number, code: string) => [method, path, status, code, 'no-store'];
+      for (const cookie of refused) expect(await outcome(send(cookie))).toEqual(refusal(401, 'unauthorized'));
+      const byKey = send().set('Authorization', `Bearer ${secret}`);
+      expect(await outcome(byKey)).toEqual(refusal(401, 'unauthorized'));
+      const foreign = [send(good.cookie).unset('X-Console'), send(good.cookie).set('Origin', 'https://evil.test')];
+      for (const test of foreign) expect(await outcome(test)).toEqual(refusal(403, 'forbidden_origin'));
+      const weaker = scope === null ? [] : [scope === 'me:read' ? usageAlone : me];
+      for (const { cookie } of weaker) expect(await outcome(send(cookie))).toEqual(refusal(403, 'forbidden_scope'));
+    }
+    await ask('get', `${home}/nowhere`, good.cookie).expect(404);
+    // The API remembers this session while it reads.
+    await setTimes(good.id, { expires_at: new Date(1) });
+    await until('it expires', async () => (await ask('get', `${home}/session`, good.cookie)).status === 401);
   });
 
   it('never opens /v1, and a weaker one gets 403', async () => {
@@ -533,6 +606,36 @@ describe('bodies', () => {
 });
 
 describe('/console', () => {
+  it('serves pages and files with strict headers, and compressed as the client accepts', async () => {
+    const get = async (path: string, accepted = 'identity') => {
+      const { headers, text } = await request(api.publicUrl).get(path).set('Accept-Encoding', accepted).expect(200);
+      expect(new Set(headers['content-security-policy']?.split('; '))).toEqual(policy);
+      expect(headers).toMatchObject({
+        'referrer-policy': 'no-referrer',
+        'cross-origin-opener-policy': 'same-origin',
+        'cross-origin-resource-policy': 'same-origin',
+        'x-content-type-options': 'nosniff',
+        vary: 'Accept-Encoding',
+      });
+      return { text, caching: headers['cache-control'], encoding: headers['content-encoding'] };
+    };
+    const page = await get(`/console/${organizationId}/webhooks`);
+    expect(page.caching).toBe('no-cache');
+    for (const path of ['/console', '/console/enter']) expect(await get(path)).toEqual(page);
+    const [file = ''] = /\/console\/assets\/[\w-]+\.js/.exec(page.text) ?? [];
+    const { text } = await get(file);
+    for (const [accepted, encoding] of [
+      ['gzip, br', 'br'],
+      ['gzip', 'gzip'],
+      ['br;q=0, gzip', 'gzip'],
+      ['identity', undefined],
+    ] as const) {
+      const caching = 'public, max-age=31536000, immutable';
+      expect(await get(file, accepted)).toEqual({ text, caching, encoding });
+      expect(await get('/console', accepted)).toEqual({ ...page, encoding });
+    }
+  });
+
   it('serves its configuration without a session', async () => {
     const { body } = await request(api.publicUrl).get('/console/config.json').expect(200);
     expect(body).toEqual({ sign_in_url: 'https://owner.test/in', brand: null });
