@@ -16,13 +16,13 @@ export async function fetchPart<Part>(load: () => Promise<Part>): Promise<Part> 
 
 /** A page that is not part of the first load. */
 export function fetched<Props extends object>(load: () => Promise<ComponentType<Props>>): ComponentType<Props> {
-  let Loaded: ComponentType<Props> | undefined;
+  let page: ComponentType<Props> | undefined;
   return function Fetched(props) {
-    const [, setLoaded] = useState(Loaded !== undefined);
+    const [Loaded, setLoaded] = useState(() => page);
     useEffect(() => {
-      void fetchPart(load).then((page) => {
-        Loaded = page;
-        setLoaded(true);
+      void fetchPart(load).then((found) => {
+        page = found;
+        setLoaded(() => found);
       });
     }, []);
     return Loaded ? <Loaded {...props} /> : <p class="loading">{m.states.loading}</p>;

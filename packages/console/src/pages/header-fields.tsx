@@ -23,15 +23,15 @@ export function HeaderFields({ names, rows, setRows }: HeaderFieldsProps) {
   const box = useRef<HTMLFieldSetElement>(null);
   // The focus moves before the next key arrives.
   useLayoutEffect(() => {
-    const inputs = box.current?.querySelectorAll<HTMLElement>('[name="header_name"]') ?? [];
-    if (rows) ([...inputs].at(-1) ?? box.current?.querySelector('button'))?.focus();
+    if (rows) (nameInputs().at(-1) ?? box.current?.querySelector('button'))?.focus();
     checkNames();
   }, [rows]);
+  const nameInputs = () => [...(box.current?.querySelectorAll<HTMLInputElement>('[name="header_name"]') ?? [])];
   const checkNames = () => {
-    const inputs = [...(box.current?.querySelectorAll<HTMLInputElement>('[name="header_name"]') ?? [])];
-    const names = inputs.map(({ value }) => value.trim().toLowerCase());
+    const inputs = nameInputs();
+    const given = inputs.map(({ value }) => value.trim().toLowerCase());
     for (const [index, input] of inputs.entries())
-      input.setCustomValidity(names.indexOf(names[index] ?? '') < index ? m.webhooks.headerTwice : '');
+      input.setCustomValidity(given.indexOf(given[index] ?? '') < index ? m.webhooks.headerTwice : '');
   };
   const keeps = rows === undefined && names.length > 0;
   const add = () =>

@@ -25,15 +25,21 @@ const ranges = {
 type Range = keyof typeof ranges;
 const isRange = (name: string | null): name is Range => name !== null && Object.hasOwn(ranges, name);
 
+/** The period that ends with the current minute, hour or day, and the request for its statistics. */
+export function periodOf(range: Range, now: number) {
+  const { lengthMs, granularity, stepMs } = ranges[range];
+  const end = Math.ceil(now / stepMs) * stepMs;
+  const since = new Date(end - lengthMs).toISOString();
+  const until = new Date(end).toISOString();
+  return { since, stepMs, path: `/v1/webhooks/statistics?since=${since}&until=${until}&granularity=${granularity}` };
+}
+
 /** Attempts by outcome, and how long they took, with a line where a webhook was changed. */
 export function Plots({ webhookId }: { webhookId?: string }) {
   const given = usePlace().query.get('range');
   const range = isRange(given) ? given : '24h';
-  const { lengthMs, granularity, stepMs } = ranges[range];
-  const end = Math.ceil(useNow(minute) / stepMs) * stepMs;
-  const since = new Date(end - lengthMs).toISOString();
-  const of = webhookId ? `&webhook_id=${webhookId}` : '';
-  const path = `/v1/webhooks/statistics?since=${since}&until=${new Date(end).toISOString()}&granularity=${granularity}${of}`;
+  const { since, stepMs, path: ofAll } = periodOf(range, useNow(minute));
+  const path = webhookId ? `${ofAll}&webhook_id=${webhookId}` : ofAll;
   const statistics = useQuery<Statistics>(path, minute);
   const changes = useQuery<List<AuditEntry>>(
     `/audit?since=${since}&limit=100${webhookId ? `&object_id=${webhookId}` : ''}`,

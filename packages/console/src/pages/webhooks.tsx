@@ -8,23 +8,17 @@ import { Load, Page, Panel } from '../ui/page.tsx';
 import { Spark } from '../ui/spark.tsx';
 import { Table } from '../ui/table.tsx';
 import { State, Text, useNow, When } from '../ui/text.tsx';
+import { periodOf } from './plots.tsx';
 
 const listPath = '/v1/webhooks?limit=100';
 const minute = 60_000;
-const hour = 60 * minute;
-
-/** The last 24 hours, by whole hours: a period within them would be added up from minutes. */
-function dayPath(now: number): string {
-  const until = Math.ceil(now / hour) * hour;
-  const period = `since=${new Date(until - 24 * hour).toISOString()}&until=${new Date(until).toISOString()}`;
-  return `/v1/webhooks/statistics?${period}&granularity=hour&group_by=webhook`;
-}
 
 export function Webhooks() {
   const readOnly = useReadOnly('webhooks:write');
   const webhooks = useQuery<List<Webhook>>(listPath);
   const health = useQuery<List<WebhookHealthSummary>>('/v1/webhooks/health?limit=100', 10_000);
-  const day = useQuery<Statistics>(dayPath(useNow(minute)), minute);
+  // Whole hours: the server adds up any other period from minutes.
+  const day = useQuery<Statistics>(`${periodOf('24h', useNow(minute)).path}&group_by=webhook`, minute);
   const healthOf = (id: string) => health.data?.data.find(({ webhook_id }) => webhook_id === id);
   return (
     <Page

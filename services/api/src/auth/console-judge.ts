@@ -50,5 +50,5 @@ export function sessionCredential(organizationId: string, token: string): string
 
 function sessionOf(presented: readonly string[] | undefined): string | null {
   const [credential = ''] = presented ?? [];
-  return /^org_\w+\.[\w-]+$/.test(credential) ? credential : null;
+  return /^org_[0-9a-z]{26}\.[A-Za-z0-9_-]{43}$/.test(credential) ? credential : null;
 }

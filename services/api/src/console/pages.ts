@@ -54,7 +54,7 @@ export function consolePages(settings: ConsoleSettings): RequestHandler {
 }
 
 function isPage(path: string): boolean {
-  return /^\/console(?:\/?|\/enter|\/org_\w+(?:\/.*)?)$/.test(path);
+  return /^\/console(?:\/?|\/enter|\/org_[0-9a-z]{26}(?:\/.*)?)$/.test(path);
 }
 
 function sendPageFile(request: Request, response: Response, file: PageFile, caching: string): void {

@@ -298,19 +298,26 @@ const recordOf = (row: Row<'erasures'>) =>
     reason: null,
   });
 
+const jobOf = (subject: string, id?: string) => ({
+  version: 1 as const,
+  event_id: newUuid(),
+  event: { ...testEvent(organizationId, { data: { consultation_id: subject } }), ...(id !== undefined && { id }) },
+});
+
+async function openQueue(start: ReturnType<typeof queueBackends>[number]['start']) {
+  const resources = new AsyncDisposableStack();
+  const { redisUrl, close } = await start();
+  resources.defer(close);
+  const queue = selectQueueBackend({ redisUrl, databaseUrl: database.url });
+  const producer = createJobProducer(queue, 'writeEvent', () => undefined);
+  resources.defer(producer.close);
+  return { redisUrl, queue, producer, [Symbol.asyncDispose]: () => resources.disposeAsync() };
+}
+
 describe.each(queueBackends())('whole events in the queue on $name', ({ start }) => {
   it('are written erased, a repeat is a duplicate, and jobs of others stay', async () => {
-    await using opened = new AsyncDisposableStack();
-    const { redisUrl, close } = await start();
-    opened.defer(close);
-    const queue = selectQueueBackend({ redisUrl, databaseUrl: database.url });
-    const producer = createJobProducer(queue, 'writeEvent', () => undefined);
-    opened.defer(producer.close);
-    const jobOf = (subject: string, id?: string) => ({
-      version: 1 as const,
-      event_id: newUuid(),
-      event: { ...testEvent(organizationId, { data: { consultation_id: subject } }), ...(id !== undefined && { id }) },
-    });
+    await using opened = await openQueue(start);
+    const { redisUrl, producer } = opened;
     const [plain, keyed, other] = [jobOf(secret), jobOf(secret, 'con_canary.completed'), jobOf('con_2')];
     for (const job of [plain, keyed, other]) await producer.add(job as never);
     const row = await erase(await request({ kind: 'subject', subject: secret }), undefined, redisUrl);
@@ -323,17 +330,8 @@ describe.each(queueBackends())('whole events in the queue on $name', ({ start })
   });
 
   it('are written erased by an export, also those that a restore brought back', async () => {
-    await using opened = new AsyncDisposableStack();
-    const { redisUrl, close } = await start();
-    opened.defer(close);
-    const queue = selectQueueBackend({ redisUrl, databaseUrl: database.url });
-    const producer = createJobProducer(queue, 'writeEvent', () => undefined);
-    opened.defer(producer.close);
-    const jobOf = (subject: string) => ({
-      version: 1 as const,
-      event_id: newUuid(),
-      event: testEvent(organizationId, { data: { consultation_id: subject } }),
-    });
+    await using opened = await openQueue(start);
+    const { queue, producer } = opened;
     const [covered, other] = [jobOf(secret), jobOf('con_2')];
     for (const job of [covered, other]) await producer.add(job as never);
     const row = await request({ kind: 'subject', subject: secret });
@@ -346,11 +344,7 @@ describe.each(queueBackends())('whole events in the queue on $name', ({ start })
 });
 
 it('writes an event whose job a worker handles at the time of the request erased', async () => {
-  const job = {
-    version: 1 as const,
-    event_id: newUuid(),
-    event: testEvent(organizationId, { data: { consultation_id: secret } }),
-  };
+  const job = jobOf(secret);
   const addedAt = Date.now();
   const erasure = await request({ kind: 'subject', subject: secret });
   const id = await writeQueuedEvent({ db, clock, box: testBox }, { job, addedAt, traceparent: undefined });
@@ -366,11 +360,7 @@ it('writes an event whose job a worker handles at the time of the request erased
 });
 
 it('lets a request wait for a whole event that a worker is writing, and covers it', async () => {
-  const job = {
-    version: 1 as const,
-    event_id: newUuid(),
-    event: testEvent(organizationId, { data: { consultation_id: secret } }),
-  };
+  const job = jobOf(secret);
   const blocker = await db.startTransaction().execute();
   await sql`lock table events in share mode`.execute(blocker);
   const writing = writeQueuedEvent({ db, clock, box: testBox }, { job, addedAt: Date.now(), traceparent: undefined });
