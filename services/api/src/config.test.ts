@@ -86,6 +86,10 @@ describe('the settings', () => {
     ['CONSOLE_PUBLIC_URL', 'http://console.example.com'],
     ['CONSOLE_PUBLIC_URL', 'http://127.0.0.1.example.com'],
     ['CONSOLE_PUBLIC_URL', 'https://console.example.com/console'],
+    ['CONSOLE_PUBLIC_URL', 'http://[::2]:3000'],
+    ['CONSOLE_SIGN_IN_URL', '/in'],
+    ['CONSOLE_SIGN_IN_URL', 'javascript:alert(1)'],
+    ['CONSOLE_RATE_LIMIT', '0'],
     ['CONSOLE_BRAND_FILE', '/nowhere/brand.json'],
   ])('refuse %s=%s', (name, value) => {
     const problems = problemsOf({ ...good, [name]: value });
@@ -153,7 +157,9 @@ describe('the settings', () => {
     expect(problems(20_481)).toEqual(refused);
     expect(problems(20_480, Buffer.from('GIF89a'))).toEqual(refused);
     rmSync(file);
-    expect(problemsOf({ ...good, CONSOLE_PUBLIC_URL: 'https://console.example.com/' })).toEqual([]);
+    for (const CONSOLE_PUBLIC_URL of ['https://console.example.com/', 'http://[::1]:3000', 'http://localhost']) {
+      expect(problemsOf({ ...good, CONSOLE_PUBLIC_URL })).toEqual([]);
+    }
   });
 
   it('send traces where an endpoint is set, with headers from a file, and refuse what is no setting of OpenTelemetry', () => {

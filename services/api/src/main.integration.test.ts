@@ -37,6 +37,16 @@ describe('the process', () => {
     expect(service.lines.filter((line) => line.includes('Warning'))).toEqual([]);
   });
 
+  it.each([
+    ['CONSOLE_PUBLIC_URL', 'http://console.example.com'],
+    ['CONSOLE_SIGN_IN_URL', 'javascript:alert(1)'],
+  ])('ends with 78 because of %s=%s alone', async (name, value) => {
+    const settings = { ...secrets, DATABASE_URL: database.url, CONSOLE_PUBLIC_URL: 'http://[::1]:3000', [name]: value };
+    const service = await startService('api', settings, { waitUntilReady: false });
+    expect((await service.exited).code).toBe(78);
+    expect(service.lines.join()).toContain(`${name}: `);
+  });
+
   it('stops on SIGTERM with 0, and no request under way fails', async () => {
     const service = await startService('api', { ...secrets, DATABASE_URL: database.url, LOG_LEVEL: 'warn' });
     const agent = new Agent({ keepAlive: true, maxSockets: 8 });

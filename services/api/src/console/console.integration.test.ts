@@ -8,6 +8,15 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { sql } from 'kysely';
 import request, { type Test } from 'supertest';
 import { generateKey } from '../auth/key-format.ts';
+import {
+  askConsole,
+  type ConsoleMethod,
+  codeOf,
+  cookiesOf,
+  enterSession,
+  mintSession,
+  useLink,
+} from '../testing/console-client.ts';
 import { everyRoute } from '../testing/route-list.ts';
 import { insertAttempt, insertDelivery } from '../testing/rows.ts';
 import { startTestApi, type TestApi } from '../testing/test-api.ts';
@@ -31,11 +40,7 @@ beforeEach(async () => {
 const unknownId = '01jd6kz5r8e2v9qxm3c7t4b0na';
 const all = ['*', 'keys:read', 'keys:write'];
 
-async function mint(body: object = {}, organization = organizationId) {
-  const path = `/internal/v1/organizations/${organization}/console-sessions`;
-  const { body: session } = await api.internal('post', path).set('X-Actor', 'ada').send(body).expect(201);
-  return { ...session, token: session.url.split('#')[1] as string };
-}
+const mint = (body: object = {}, organization = organizationId) => mintSession(api, organization, body);
 
 /** Of the API that the cookie of a session opens, from the tables themselves. */
 const everyConsoleRoute = [
@@ -46,20 +51,10 @@ const everyConsoleRoute = [
   ...ownConsoleRoutes({} as never),
 ];
 
-type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
-function ask(method: Method, path: string, cookie?: string): Test {
-  const test = request(api.publicUrl)[method](`/console/api${path}`).set('X-Console', '1');
-  return cookie === undefined ? test : test.set('Cookie', cookie);
-}
-
-const enter = (token: string, cookie?: string) => ask('post', '/enter', cookie).send({ token });
+const ask = (method: ConsoleMethod, path: string, cookie?: string) => askConsole(api, method, path, cookie);
+const enter = (token: string, cookie?: string) => useLink(api, token, cookie);
 const look = (token: string) => ask('post', '/enter').send({ token, look: true });
-
-async function enterWith(body: object = {}, organization = organizationId) {
-  const session = await mint(body, organization);
-  const { headers } = await enter(session.token).expect(200);
-  return { ...session, cookie: cookiesOf(headers).at(-1)?.split(';')[0] as string };
-}
+const enterWith = (body: object = {}, organization = organizationId) => enterSession(api, mint(body, organization));
 
 const policy = new Set([
   "default-src 'none'",
@@ -79,9 +74,6 @@ function setTimes(id: string, times: { expires_at?: Date; ended_at?: Date }) {
   const query = api.db.updateTable('console_sessions').set(times);
   return query.where('id', '=', fromPublicId('ses', id) as string).execute();
 }
-
-const cookiesOf = (headers: Record<string, unknown>) => (headers['set-cookie'] ?? []) as string[];
-const codeOf = ({ body }: { body: { error: { code: string } } }) => body.error.code;
 
 describe('POST …/console-sessions', () => {
   it('201 with a link that works once, of which only a hash is stored', async () => {
@@ -370,7 +362,7 @@ describe('a session', () => {
     for (const { method, path, scope, ids } of [...everyConsoleRoute, unserved]) {
       const url =
         home + path.replace(/\{(\w+)\}/g, (_, name) => `${(ids as Record<string, string>)[name]}_${unknownId}`);
-      const send = (cookie?: string) => ask(method.toLowerCase() as Method, url, cookie);
+      const send = (cookie?: string) => ask(method.toLowerCase() as ConsoleMethod, url, cookie);
       const outcome = async (test: Test) => {
         const { status, headers, body } = await test;
         return [method, path, status, body.error?.code, headers['cache-control']];

@@ -8,7 +8,7 @@ import { problem } from '../http/problem.ts';
 import { sendAnswer, sendJson, sendProblem } from '../http/routing/respond.ts';
 import { pagePolicy } from '../http/routing/static-file.ts';
 import { refuseMethod } from '../http/server/fixed-route.ts';
-import { requestContextOf } from '../http/server/request-context.ts';
+import { forbidStorage, requestContextOf } from '../http/server/request-context.ts';
 
 /** The image's build and `make start` put the pages here. */
 const consoleFolder = fileURLToPath(new URL('../../../../packages/console/dist', import.meta.url));
@@ -41,11 +41,9 @@ export function consolePages(settings: ConsoleSettings): RequestHandler {
     const { path } = context.target;
     if (!/^\/console(?:\/|$)/.test(path)) return next();
     context.route = '/console';
+    forbidStorage(response);
     if (request.method !== 'GET' && request.method !== 'HEAD') return refuseMethod(response);
-    if (path === '/console/config.json') {
-      context.headers['Cache-Control'] = 'no-store';
-      return sendJson(response, { sign_in_url: settings.signInUrl, brand });
-    }
+    if (path === '/console/config.json') return sendJson(response, { sign_in_url: settings.signInUrl, brand });
     const [, name] = /^\/console\/assets\/([^/]+)$/.exec(path) ?? [];
     const file = name === undefined ? (isPage(path) ? page : undefined) : files.get(name);
     if (file === undefined) return sendProblem(response, problem('not_found'));
