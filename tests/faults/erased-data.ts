@@ -97,7 +97,7 @@ export async function eraseUnderLoad(stores: Stores, size: ErasedData): Promise<
   await postgres.start();
   // Requests are logged with their address, requests and attempts with the id that the producer gave them.
   const found = findSecrets(places, canaries).filter(
-    (each) => !/^(request id|outside address) of \S+ in logs$/.test(each),
+    (each) => !/^((audited )?request id|outside address) of \S+ in logs$/.test(each),
   );
   const checks: Record<string, boolean> = {
     [`${hidden.join()} never in the ledger`]: hidden.length === 0,
@@ -138,7 +138,8 @@ async function createOwner(stage: FaultStage, api: ApiListeners, events: number)
     return made[name];
   };
   const named = { name: canary('name'), plan: 'enterprise', external_id: canary('external id') };
-  const { id } = (await client.internal('POST', '/internal/v1/organizations', named)).body;
+  const audited = { 'x-request-id': canary('audited request id'), 'x-actor': canary('audited actor') };
+  const { id } = (await client.internal('POST', '/internal/v1/organizations', named, audited)).body;
   const { secret: key } = await client.createKey(id, {
     name: canary('key name'),
     ip_allowlist: [address('allowlist')],

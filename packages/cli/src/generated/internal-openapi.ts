@@ -154,9 +154,9 @@ export interface components {
             object_id: (string) | null;
             /** @description Id of the organization. Null: the change concerns all organizations. */
             organization_id: string | null;
-            /** @description `X-Request-Id` of the request; null if a worker made the change. */
+            /** @description `X-Request-Id` of the request; null if a worker made the change, or if the organization is closed. */
             request_id: string | null;
-            /** @description `X-Actor` of the request: the person or system that asked the internal caller to act. */
+            /** @description `X-Actor` of the request: the person or system that asked the internal caller to act; null if the organization is closed. */
             on_behalf_of: string | null;
             /** @description The names of the changed fields. */
             changed_fields: string[];

@@ -112,11 +112,16 @@ export const auditEntrySchema = z
     organization_id: publicIdSchema('org')
       .nullable()
       .describe('Id of the organization. Null: the change concerns all organizations.'),
-    request_id: z.string().nullable().describe('`X-Request-Id` of the request; null if a worker made the change.'),
+    request_id: z
+      .string()
+      .nullable()
+      .describe('`X-Request-Id` of the request; null if a worker made the change, or if the organization is closed.'),
     on_behalf_of: z
       .string()
       .nullable()
-      .describe('`X-Actor` of the request: the person or system that asked the internal caller to act.'),
+      .describe(
+        '`X-Actor` of the request: the person or system that asked the internal caller to act; null if the organization is closed.',
+      ),
     changed_fields: z.array(z.string()).describe('The names of the changed fields.'),
     changes: auditChangesSchema.describe('The changed fields that hold no secret, with their values before and after.'),
     created_at: timestampSchema.describe('When it was done.'),

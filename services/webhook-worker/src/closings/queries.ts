@@ -73,8 +73,9 @@ const erasingStatements = (id: Uuid) => [
   sql`delete from idempotency_keys where id in (
     select id from idempotency_keys where organization_id = ${id} or about_organization_id = ${id} limit ${batchSize})`,
   sql`delete from replays where id in (select id from replays where organization_id = ${id} limit ${batchSize})`,
-  sql`update audit_log set changes = '{}' where id in (
-    select id from audit_log where organization_id = ${id} and changes <> '{}' limit ${batchSize})`,
+  sql`update audit_log set changes = '{}', request_id = null, on_behalf_of = null where id in (
+    select id from audit_log where organization_id = ${id}
+      and num_nonnulls(nullif(changes, '{}'), request_id, on_behalf_of) > 0 limit ${batchSize})`,
 ];
 
 /**

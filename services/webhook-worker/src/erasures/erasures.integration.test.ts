@@ -7,6 +7,7 @@ import {
   type RequestedSelection,
   type Row,
   refuseRestore,
+  writeAuditEntry,
 } from '@enterprise-api/shared/ledger';
 import { createJobProducer, selectQueueBackend } from '@enterprise-api/shared/queue';
 import { createLogger, newUuid, systemClock, toPublicId, type Uuid } from '@enterprise-api/shared/runtime';
@@ -487,6 +488,22 @@ describe('records of an export, applied in a restored ledger', () => {
       { status: 'canceled', canceled_reason: 'organization_closed' },
     ]);
     for (const id of [fannedOut, waiting]) expect(await findEvent(id)).toMatchObject(erased);
+  });
+
+  it('close an organization: its audit rows keep no text of callers', async () => {
+    const entry = { actor: 'internal', onBehalfOf: secret, action: 'organization.updated', requestId: secret } as const;
+    const changes = { name: { from: secret, to: secret } };
+    await db
+      .transaction()
+      .execute((trx) =>
+        writeAuditEntry(trx, { ...entry, objectId: organizationId, organizationId, changedFields: ['name'], changes }),
+      );
+    await apply(closingOf(organizationId, Date.now()));
+    await closeOrganization(organizationId);
+    const kept = await db.selectFrom('audit_log').selectAll().where('object_id', '=', organizationId).execute();
+    expect(kept).toMatchObject([
+      { actor: 'internal', action: entry.action, request_id: null, on_behalf_of: null, changes: {} },
+    ]);
   });
 
   it('leave the data of a closed organization as long as its closing did', async () => {
