@@ -19,11 +19,14 @@ export async function listShorterRetentions(db: Database): Promise<ShorterRetent
 const isOld = (created: RawBuilder<unknown>, { body_retention_seconds }: ShorterRetention) =>
   sql`${created} <= clock_timestamp() - make_interval(secs => ${body_retention_seconds})`;
 
-/** Read the events in a later statement: the result does not hold for events that were read earlier. */
-export async function readHorizon(db: Database): Promise<number> {
-  const { rows } = await sql<{ horizon: number }>`select min(complete_until) as horizon from event_horizon()`.execute(
-    db,
-  );
+/**
+ * Read the events in a later statement: the result does not hold for events that were read earlier. Open transactions
+ * of other organizations count only if they share the bucket.
+ */
+export async function readHorizon(db: Database, organizationId: Uuid): Promise<number> {
+  const { rows } = await sql<{ horizon: number }>`
+    select min(complete_until) as horizon from event_horizon()
+    where bucket is null or bucket = ('x' || right(${organizationId}, 3))::bit(12)::int`.execute(db);
   return rows[0]?.horizon ?? 0;
 }
 

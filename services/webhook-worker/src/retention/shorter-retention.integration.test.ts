@@ -127,6 +127,19 @@ describe('a shorter retention', () => {
     expect(left.filter((row) => row.organization_id === organizationId)).toEqual([]);
   });
 
+  it('does not wait for an open transaction that writes events of another organization', async () => {
+    await keepFor(0);
+    let stranger = organizationId;
+    while (stranger.slice(-3) === organizationId.slice(-3)) stranger = await insertOrganization(db);
+    await db.transaction().execute(async (long) => {
+      await emitEvents(long as Database, stranger, 1);
+      const ids = await emit(1);
+      await deliver(await fanOut(ids));
+      await run();
+      expect(await whatIsLeft(ids)).toMatchObject({ bodies: 0, answers: 0 });
+    });
+  });
+
   it('leaves the body of a delivery that a retry makes pending meanwhile', async () => {
     const ids = await emit(1);
     const [lease] = (await fanOut(ids)) as [LeaseRow];

@@ -28,7 +28,7 @@ export async function applyShorterRetentions(db: Database, signal: AbortSignal):
 async function removeOldBodies(db: Database, organization: ShorterRetention, signal: AbortSignal): Promise<void> {
   for (let hasMore = true; hasMore && !signal.aborted; ) {
     const startedAt = performance.now();
-    const noted = await noteOldEvents(db, organization, await readHorizon(db));
+    const noted = await noteOldEvents(db, organization, await readHorizon(db, organization.id));
     const ids = await findRemovable(db, organization);
     if (ids.length > 0) await removeBodies(db, organization.id, ids);
     hasMore = Math.max(noted, ids.length) === bodiesAtOnce;
