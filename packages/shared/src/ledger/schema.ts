@@ -212,7 +212,7 @@ export interface EventBodiesTable {
   body: string;
 }
 
-/** Events of organizations with a shorter retention whose body a worker will remove once nothing needs it. */
+/** Tests, and events whose body a worker removes under a shorter retention once nothing needs it. */
 export interface BodiesToRemoveTable {
   organization_id: Uuid;
   event_id: Uuid;

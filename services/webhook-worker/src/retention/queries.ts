@@ -141,9 +141,10 @@ export async function deleteEventKeys(db: Database, before: number, fromPage: nu
   return null;
 }
 
-/** Events without a row reach no webhook: their bodies are gone. */
-export async function deleteOperationalEvents(db: Database, before: number): Promise<void> {
-  await sql`delete from operational_events where event_id < ${uuidAtTime(before)}::uuid`.execute(db);
+/** Operational events without a row reach no webhook: their bodies are gone. */
+export async function deleteNotes(db: Database, before: number): Promise<void> {
+  for (const table of ['operational_events', 'bodies_to_remove'])
+    await sql`delete from ${sql.table(table)} where event_id < ${uuidAtTime(before)}::uuid`.execute(db);
 }
 
 export async function deleteParkedEvents(db: Database, before: number): Promise<number> {

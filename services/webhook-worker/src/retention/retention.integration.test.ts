@@ -1,6 +1,6 @@
 import { newEvent, webhookTestData } from '@enterprise-api/shared/events';
 import { createDatabase, type Database, dayMs, ensurePartitions, startOfMonth } from '@enterprise-api/shared/ledger';
-import { newUuid, nilUuid, toPublicId } from '@enterprise-api/shared/runtime';
+import { newUuid, nilUuid, toPublicId, withUuidTime } from '@enterprise-api/shared/runtime';
 import { insertOrganization, insertWebhook, openTestDatabase } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
@@ -316,6 +316,9 @@ describe('a run', () => {
       return { ...about, ...ended, created_at };
     });
     await db.insertInto('replays').values(replays).execute();
+    const notes = [at(1_000), at(0)].map((time) => withUuidTime(newUuid(), time.getTime()));
+    const noted = notes.map((event_id) => ({ organization_id: organizationId, event_id }));
+    await db.insertInto('bodies_to_remove').values(noted).execute();
     const plan = await planRetention(db, testPeriods);
     expect(plan).toContainEqual(expect.stringMatching(/^replays: would be removed now: .* before 20..-/));
     expect(plan).toContainEqual(expect.stringMatching(/^audit_log: would be removed now: rows before 20..-/));
@@ -323,6 +326,8 @@ describe('a run', () => {
     await run();
     expect(await db.selectFrom('audit_log').select('created_at').execute()).toHaveLength(1);
     expect(await db.selectFrom('replays').select('id').execute()).toEqual([{ id: replays[1]?.id }]);
+    const kept = await db.selectFrom('bodies_to_remove').select('event_id').where('event_id', 'in', notes).execute();
+    expect(kept).toEqual([{ event_id: notes[1] }]);
     const left = { webhooks: 'id', webhook_versions: 'webhook_id', webhook_health: 'webhook_id' };
     for (const [table, column] of Object.entries(left)) {
       const { rows } = await sql<{ id: string }>`select ${sql.ref(column)} as id from ${sql.table(table)}

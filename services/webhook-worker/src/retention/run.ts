@@ -8,7 +8,7 @@ import {
   deleteAudit,
   deleteBodies,
   deleteEventKeys,
-  deleteOperationalEvents,
+  deleteNotes,
   deleteParkedEvents,
   deleteReplays,
   deleteStatistics,
@@ -140,7 +140,7 @@ async function removeRows({ db, periods, log, signal }: RetentionRun, historyFro
   const { keys_removed_until } = await readProgress(db);
   let page: number | null = historyFrom > (keys_removed_until?.getTime() ?? 0) ? 0 : null;
   while (page !== null && !signal.aborted) page = await deleteEventKeys(db, historyFrom, page);
-  await deleteOperationalEvents(db, historyFrom);
+  await deleteNotes(db, historyFrom);
   const audited = await deleteAudit(db, Math.max(0, now - periods.RETENTION_AUDIT));
   if (audited > 0) log.info({ rows: audited }, 'removed old audit log rows');
   await deleteReplays(db, Math.max(0, historyFrom));

@@ -1,7 +1,10 @@
+import { newEvent, testRows } from '@enterprise-api/shared/events';
 import { countInvariantViolations, type Database } from '@enterprise-api/shared/ledger';
-import { insertOrganization, insertWebhook, openTestDatabase, until } from '@enterprise-api/testkit';
+import { nilUuid } from '@enterprise-api/shared/runtime';
+import { insertOrganization, insertWebhook, openTestDatabase, testEvent, until } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
+import { leaseDueDeliveries } from '../dispatch/queries.ts';
 import { fanOutEvents } from '../fan-out/queries.ts';
 import type { LeaseRow } from '../leases/lease.ts';
 import { recordOutcomes } from '../outcomes/record-outcomes.ts';
@@ -72,6 +75,23 @@ describe('a shorter retention', () => {
     expect(rows).toEqual(Array(3).fill({ erased_at: null }));
     expect(other).not.toBe(organizationId);
     expect(await countInvariantViolations(db, 1_000)).toBe(0);
+  });
+
+  it('removes the bodies of tests that were made before it', async () => {
+    const [webhook] = await db
+      .selectFrom('webhooks')
+      .select('id')
+      .where('organization_id', '=', organizationId)
+      .execute();
+    const test = newEvent(testEvent(organizationId), Date.now(), { test: true });
+    await sql`with ${testRows(webhook?.id ?? '', test, { maxAttempts: 1, manual: true })} select from written`.execute(
+      db,
+    );
+    const page = { cursor: nilUuid, visit: 100, rows: 100, from: null };
+    await deliver((await leaseDueDeliveries(db, page, plenty, 45_000)).leases);
+    await keepFor(0);
+    await run();
+    expect(await whatIsLeft([test.id])).toEqual({ bodies: 0, answers: 0, attempts: 2 });
   });
 
   it('keeps no answer to an attempt that ends after the removal', async () => {
