@@ -91,9 +91,10 @@ describe('a request to an area with an upstream', () => {
   });
 
   it('is counted and logged with its area, outcome, and the status and time of the upstream', async () => {
-    await api.call('get', '/v1/consultations/logged', key).expect(200);
-    const line = await until('the request is logged', () => api.logLines.find((text) => text.includes('/logged')));
+    await api.call('get', '/v1/consultations/c1', key).set('X-Request-Id', 'logged').expect(200);
+    const line = await until('the request is logged', () => api.logLines.find((text) => text.includes('"logged"')));
     expect(JSON.parse(line ?? '')).toMatchObject({
+      path: '/v1/consultations/…',
       area: 'consultations',
       upstream_status: 200,
       upstream_ms: expect.any(Number),

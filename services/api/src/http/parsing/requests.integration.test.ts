@@ -168,6 +168,23 @@ describe('the log', () => {
   });
 });
 
+it.each([
+  ['/v1/consultations/con_canary/messages?subject=con_canary', 404],
+  ['/v1/%63onsultations/con_canary', 404],
+  ['/v1/batches//con_canary', 400],
+])('the log shows the area, and not the id of %s, whoever asks', async (path, status) => {
+  const before = api.logLines.length;
+  await api.call('get', path, key).expect(status);
+  await api.call('get', path);
+  const judged = { 'X-Forwarded-Method': 'GET', 'X-Forwarded-Uri': path, 'X-Forwarded-For': '192.0.2.1' };
+  await api.internal('get', '/internal/v1/authorize').set(judged);
+  const lines = api.logLines.slice(before);
+  const paths = lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'request');
+  const area = path.includes('batches') ? '/v1/batches/…' : '/v1/consultations/…';
+  expect(paths.map((line) => line.path)).toEqual([area, area, '/internal/v1/authorize']);
+  expect(lines.join()).not.toContain('canary');
+});
+
 describe('GET /metrics', () => {
   it('counts requests by route, and needs no secret', async () => {
     const { text } = await api.internal('get', '/metrics').unset('Authorization').expect(200);

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { UsageArea } from '@enterprise-api/shared/contracts';
+import { areaCatalogue, areaOperation, type UsageArea } from '@enterprise-api/shared/contracts';
 import {
   type Clock,
   type Counter,
@@ -140,11 +140,10 @@ function reportRequest(context: RequestContext, response: Response, options: Req
 /** Lists fields explicitly: headers, bodies and queries may hold secrets. The log leaves out what is undefined. */
 function fieldsOf(context: RequestContext, { req, statusCode, writableFinished }: Response, durationMs: number) {
   const { caller, traceparent, upstreamMs } = context;
-  const [path = ''] = req.originalUrl.split('?', 1);
   return {
     request_id: context.requestId,
     method: req.method,
-    path: path.slice(0, maxLoggedPath),
+    path: loggedPath(context.target.path, req.originalUrl),
     route: context.route,
     status: statusCode,
     duration_ms: Number(durationMs.toFixed(1)),
@@ -163,6 +162,14 @@ function fieldsOf(context: RequestContext, { req, statusCode, writableFinished }
 }
 
 const maxLoggedPath = 200;
+
+/** The ids of an area are subjects of events, which an erasure must not leave in the log. */
+function loggedPath(path: string, originalUrl: string): string {
+  const area = areaOperation('', path)?.area;
+  if (area === undefined) return (originalUrl.split('?', 1)[0] ?? '').slice(0, maxLoggedPath);
+  const base = areaCatalogue[area].path;
+  return path === base ? base : `${base}/…`;
+}
 
 export function requestContextOf(response: Response): RequestContext {
   return response.locals.requestContext as RequestContext;
