@@ -10,7 +10,7 @@ import {
   returnToSavepoint,
   writeAuditEntry,
 } from '@enterprise-api/shared/ledger';
-import { type Logger, nilUuid } from '@enterprise-api/shared/runtime';
+import { type Logger, nilUuid, type Uuid } from '@enterprise-api/shared/runtime';
 import { isProblem } from '../http/problem.ts';
 import { currentSignal } from './database-health.ts';
 import { type FieldChanges, noFieldChanges } from './field-changes.ts';
@@ -34,6 +34,8 @@ interface ReportedAction {
  */
 interface UnitOfWork {
   readonly trx: DatabaseTransaction;
+  /** The organization of the first action that was written into the audit log so far. */
+  organizationId(): Uuid | null;
   /** Writes the change into the audit log. After the commit, logs the change and notifies other processes. */
   changed(change: ReportedAction & FieldChanges): Promise<void>;
   /**
@@ -87,6 +89,7 @@ interface CommittedChange {
 function createUnit(trx: DatabaseTransaction, origin: Origin, changes: CommittedChange[]): UnitOfWork {
   const unit: UnitOfWork = {
     trx,
+    organizationId: () => changes.find(({ entry }) => entry !== undefined)?.entry?.organizationId ?? null,
     changed: async (reported) => {
       const entry = { ...reported, ...origin };
       await writeAuditEntry(trx, entry);

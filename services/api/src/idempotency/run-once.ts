@@ -65,7 +65,9 @@ export function createRunOnce(ring: KeyRing): RunOnce {
       const outcome = await run(unit.part);
       if (isProblem(outcome) && !storedProblems.has(outcome.problem)) return outcome;
       const answer = render(outcome);
-      await saveAnswer(unit.trx, { ...toRow(request, id, answer, box), fingerprint: prints[0] as Buffer });
+      const about = unit.organizationId() ?? organizationIn(request.path);
+      const row = { ...toRow(request, id, answer, box), about_organization_id: about };
+      await saveAnswer(unit.trx, { ...row, fingerprint: prints[0] as Buffer });
       return answer;
     });
   };
@@ -121,16 +123,15 @@ function toRow(request: IdempotentRequest, id: Buffer, answer: Answer, box: Pick
   return {
     id,
     organization_id: request.ownerId,
-    about_organization_id: organizationIn(`${request.path} ${headers.Location ?? ''}`),
     status,
     headers,
     body_sealed: body === null ? null : box.seal(body, sealContextOf(request, id)),
   };
 }
 
-/** Finds the organization that an internal answer shows: the path names it, or `Location` if the request created it. */
-function organizationIn(text: string): Uuid | null {
-  return fromPublicId('org', /org_[0-9a-z]{26}/.exec(text)?.[0] ?? '');
+/** Finds the organization of an internal request that changes nothing. */
+function organizationIn(path: string): Uuid | null {
+  return fromPublicId('org', /org_[0-9a-z]{26}/.exec(path)?.[0] ?? '');
 }
 
 async function replay(

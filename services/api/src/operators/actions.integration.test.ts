@@ -144,6 +144,13 @@ describe('POST /internal/v1/deliveries/{id}/retry', () => {
     await once(unknown.dlv).expect(404);
   });
 
+  it('202, and the stored answer names the organization, whose closing removes it', async () => {
+    const { id } = await insert({ status: 'failed' });
+    await retry(id).set('Idempotency-Key', 'retry-2').expect(202);
+    const stored = await api.db.selectFrom('idempotency_keys').select('about_organization_id').execute();
+    expect(stored).toContainEqual({ about_organization_id: fromPublicId('org', organizationId) });
+  });
+
   it('400 when the URL of its webhook is no longer allowed', async () => {
     const { id } = await insert({ status: 'failed' });
     await moveInside();
