@@ -29,7 +29,7 @@ import { recordOutcomes } from '../outcomes/record-outcomes.ts';
 import { emitEvents, findAttempts, findDelivery, outcomeOf, plenty, testBox } from '../testing/ledger.ts';
 import { applyRecords } from './apply.ts';
 import { createErasureLoop } from './erasures.ts';
-import { eraseEvents } from './queries.ts';
+import { claimErasure, eraseEvents, releaseClaim } from './queries.ts';
 
 const secret = 'con_canary-4711';
 const settings = { leaseMs: 45_000, maxAttempts: 3 };
@@ -257,6 +257,17 @@ describe('an erasure of a subject', () => {
   });
 });
 
+it('works on at most four erasures at once', async () => {
+  for (let n = 0; n < 5; n += 1) await request({ kind: 'subject', subject: `con_${n}` });
+  const claim = async () => (await claimErasure(db))?.id;
+  const claimed = [await claim(), await claim(), await claim(), await claim()];
+  expect(new Set(claimed).size).toBe(4);
+  expect(await claim()).toBeUndefined();
+  await releaseClaim(db, claimed[0] ?? '');
+  expect(claimed).not.toContain(await claim());
+  await db.deleteFrom('erasures').where('completed_at', 'is', null).execute();
+});
+
 it('erases by ids: ignores foreign ids, and counts no id twice', async () => {
   const [mine = '', kept = ''] = await emit('con_1', 2);
   const [foreign = ''] = await emitEvents(db, await insertOrganization(db), 1);
@@ -295,7 +306,12 @@ const recordOf = (row: Row<'erasures'>) =>
     id: toPublicId('ers', row.id),
     organization_id: toPublicId('org', row.organization_id),
     at: new Date(row.requested_at).toISOString().replace('Z', '999Z'),
-    selection: { kind: row.selection_kind, sha256: row.selection_sha256, event_ids: null, before: null },
+    selection: {
+      kind: row.selection_kind,
+      sha256: row.selection_sha256,
+      event_ids: row.selected_ids?.map((id) => toPublicId('evt', id)) ?? null,
+      before: row.selected_before?.toISOString() ?? null,
+    },
     reason: null,
   });
 
@@ -468,6 +484,54 @@ describe('records of an export, applied in a restored ledger', () => {
     });
     expect(await apply(recordOf(row))).toEqual({ records: 1, events: 0 });
     await refuseRestore(db);
+  });
+
+  it.each([
+    ['event_ids', 1],
+    ['before', 1],
+    ['all', 2],
+  ] as const)('erase by %s, and nothing of other organizations', async (kind, events) => {
+    const [early = '', late = ''] = await emit(secret, 2);
+    const foreign = await emitEvents(db, await insertOrganization(db), 1);
+    await sql`update events set created_at = created_at - interval '1 hour' where id = ${early}`.execute(db);
+    const before = new Date(Date.now() - 60_000).toISOString();
+    const selections = { event_ids: { eventIds: [early, ...foreign] }, before: { before }, all: {} };
+    const row = await request({ kind, ...selections[kind] } as RequestedSelection);
+    await db.deleteFrom('erasures').where('id', '=', row.id).execute();
+    expect(await apply(recordOf(row))).toEqual({ records: 1, events });
+    expect(await findEvent(early)).toMatchObject(erased);
+    expect((await findEvent(late)).erased_at === null).toBe(kind !== 'all');
+    expect(await findEvent(foreign[0] ?? '')).toMatchObject({ erased_at: null, body: expect.any(String) });
+    expect(await find(row.id)).toMatchObject({ selection_kind: kind, selection_sha256: row.selection_sha256 });
+  });
+
+  it('revoke a key again, and leave one that is revoked as it is', async () => {
+    const ids = [newUuid(), newUuid()];
+    const [active = '', revoked = ''] = ids;
+    const earlier = new Date('2026-01-01T00:00:00Z');
+    const keys = ids.map((id) => ({
+      id,
+      organization_id: organizationId,
+      name: 'ci',
+      public_id: id,
+      hash: Buffer.from(id),
+      scopes: ['*'],
+      ip_allowlist: null,
+      expires_at: null,
+      last_used_at: null,
+      revoked_at: id === revoked ? earlier : null,
+    }));
+    await db.insertInto('api_keys').values(keys).execute();
+    const at = '2026-11-01T10:00:00.123456Z';
+    const organization_id = toPublicId('org', organizationId);
+    const record = { object: 'erasure_record', kind: 'revocation', organization_id, at, selection: null, reason: null };
+    const lines = ids.map((id) => JSON.stringify({ ...record, id: toPublicId('key', id) }));
+    for (let times = 0; times < 2; times += 1) expect(await apply(...lines)).toEqual({ records: 2, events: 0 });
+    const times = await db.selectFrom('api_keys').select(['id', 'revoked_at']).where('id', 'in', ids).execute();
+    expect(Object.fromEntries(times.map(({ id, revoked_at }) => [id, revoked_at]))).toEqual({
+      [active]: new Date('2026-11-01T10:00:00.123Z'),
+      [revoked]: earlier,
+    });
   });
 
   it('keep services from starting until all of them are applied', async () => {
