@@ -255,6 +255,9 @@ describe('enterprise-api', () => {
       expect.objectContaining({ id: organization.id }),
     ]);
     expect(await json('orgs', 'update', organization.id, '--plan', 'business')).toMatchObject({ plan: 'business' });
+    const keep = ['orgs', 'update', organization.id, '--body-retention'];
+    expect(await json(...keep, '7d')).toMatchObject({ body_retention_seconds: 604_800 });
+    expect(await json(...keep, '')).toMatchObject({ body_retention_seconds: null });
     const key = await json<{ id: string; secret: string }>(
       'keys',
       'create',
@@ -309,6 +312,8 @@ describe('enterprise-api', () => {
       'api_key.updated',
       'api_key.updated',
       'api_key.created',
+      'organization.updated',
+      'organization.updated',
       'organization.updated',
       'organization.created',
     ]);

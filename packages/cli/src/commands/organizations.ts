@@ -61,6 +61,7 @@ interface ChangeOptions {
   plan?: string;
   externalId?: string;
   operator?: boolean;
+  bodyRetention?: number | '';
 }
 
 function addChanging(organizations: Command, open: Open): void {
@@ -85,6 +86,11 @@ function addChanging(organizations: Command, open: Open): void {
     .option('--name <name>', 'its name')
     .addOption(planOption())
     .option('--external-id <id>', 'your own id for it; an empty text removes it')
+    .option(
+      '--body-retention <duration>',
+      'how long its event data is kept, such as 0s or 7d; an empty text: as usual',
+      retention,
+    )
     .option('--operator', "copy every other organization's operational events to it")
     .option('--no-operator', 'end these copies')
     .option('--actor <name>', 'the person who asked for this, for the audit log')
@@ -117,20 +123,24 @@ function addClosing(organizations: Command, open: Open): void {
           throw new Failure('usage', "That is not the organization's name.", 'Nothing was closed.');
         const closed = await api.post<Organization>(`${organizationPath}/close`, {
           confirm: id,
-          ...(eraseAfter !== undefined && { erase_after: Math.round(eraseAfter / 1_000) }),
+          ...(eraseAfter !== undefined && { erase_after: inSeconds(eraseAfter) }),
         });
         context.printer.object(closed, organizationFields(closed));
       }),
     );
 }
 
-const nothingToChange = new Failure('usage', 'Nothing to change.', 'Give --name, --plan, --external-id or --operator.');
+const retention = (value: string) => (value === '' ? value : durationMs(value));
+const inSeconds = (ms: number) => Math.round(ms / 1_000);
 
-function fieldsOf({ name, plan, externalId, operator }: ChangeOptions): object {
+const nothingToChange = new Failure('usage', 'Nothing to change.', 'Give what to change, such as --name or --plan.');
+
+function fieldsOf({ name, plan, externalId, operator, bodyRetention: kept }: ChangeOptions): object {
   return {
     ...(name !== undefined && { name }),
     ...(plan !== undefined && { plan }),
     ...(externalId !== undefined && { external_id: externalId === '' ? null : externalId }),
     ...(operator !== undefined && { operator }),
+    ...(kept !== undefined && { body_retention_seconds: kept === '' ? null : inSeconds(kept) }),
   };
 }

@@ -13,13 +13,15 @@ export const organizationColumns: Column<Organization>[] = [
 ];
 
 export function organizationFields(organization: Organization): Field[] {
-  const { id, name, plan, external_id, operator, state, closed_at, created_at } = organization;
+  const { id, name, plan, external_id, body_retention_seconds: kept, operator, state } = organization;
+  const { closed_at, created_at } = organization;
   return [
     ['id', id],
     ['name', orDash(name)],
     ['plan', plan],
     ['state', state],
     ['external id', orDash(external_id)],
+    ['event data', kept === null ? undefined : `kept for ${kept} s`],
     ['operator', operator ? "gets everyone's operational events" : undefined],
     ['created', time(created_at)],
     ['closed', closed_at === null ? undefined : time(closed_at)],
