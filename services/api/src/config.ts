@@ -1,4 +1,4 @@
-import { type ApiPlan, deliveryPolicyOf } from '@enterprise-api/shared/contracts';
+import { type ApiPlan, defaultRateLimits, deliveryPolicyOf } from '@enterprise-api/shared/contracts';
 import { ledgerAddress } from '@enterprise-api/shared/ledger';
 import {
   booleanSchema,
@@ -29,7 +29,6 @@ export type ApiConfig = ReturnType<typeof toConfig>;
 export type ParsedConfig = { ok: true; config: ApiConfig; warnings: string[] } | { ok: false; problems: string[] };
 
 export const minSecretLength = 32;
-const defaultRateLimits: Record<ApiPlan, number> = { pro: 300, business: 1_200, enterprise: 6_000 };
 
 const internalSecretsSchema = z
   .string()

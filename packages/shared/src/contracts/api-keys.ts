@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { bodyRetentionSchema } from './delivery-policy.ts';
+import { bodyRetentionSchema, deliveryPolicyExample } from './delivery-policy.ts';
 import { pageQueryShape } from './pagination.ts';
 import { planSchema, rateLimitExample, rateLimitSchema } from './plans.ts';
 import {
@@ -150,7 +150,12 @@ export const meSchema = z
     examples: [
       {
         object: 'me',
-        organization: { id: exampleId('org'), name: 'Example', plan: 'enterprise', body_retention_seconds: 2_592_000 },
+        organization: {
+          id: exampleId('org'),
+          name: 'Example',
+          plan: 'enterprise',
+          body_retention_seconds: deliveryPolicyExample.body_retention_seconds,
+        },
         key: keyExample,
         scopes: keyExample.scopes,
         rate_limit: rateLimitExample,

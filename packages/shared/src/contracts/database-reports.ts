@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { exampleId, publicIdSchema, timestampSchema } from './primitives.ts';
 
 const at = '2026-11-21T07:00:00.000Z';
+const gib = 1_024 ** 3;
 const secondsSchema = z.number().nullable();
 
 const sessionExample = {
@@ -10,8 +11,8 @@ const sessionExample = {
   state: 'active',
   waits_for: 'Lock:transactionid',
   blocked_by: [4712],
-  transaction_seconds: 12.5,
-  statement_seconds: 12.4,
+  transaction_seconds: 2,
+  statement_seconds: 1,
   statement: 'update deliveries set status = $1 where id = $2',
 };
 
@@ -49,11 +50,11 @@ export type DatabaseSession = DatabaseLocks['sessions'][number];
 
 const slowestExample = {
   statement: 'select id from webhooks where organization_id = $1',
-  calls: 12_000,
-  total_ms: 2_400,
-  mean_ms: 0.2,
-  rows: 12_000,
-  disk_blocks: 3,
+  calls: 1_000,
+  total_ms: 1_000,
+  mean_ms: 1,
+  rows: 1_000,
+  disk_blocks: 0,
 };
 
 export const databaseStatementsSchema = z
@@ -96,7 +97,7 @@ export const databaseStatementsSchema = z
         object: 'database_statements',
         at,
         max_connections: 100,
-        connections: [{ application: 'enterprise-api', state: 'idle', count: 10 }],
+        connections: [{ application: 'enterprise-api', state: 'idle', count: 2 }],
         running: [sessionExample],
         slowest: [slowestExample],
         slowest_missing: null,
@@ -185,23 +186,23 @@ export const databaseSizesSchema = z
       {
         object: 'database_sizes',
         at,
-        bytes: 734_003_200,
+        bytes: 2 * gib,
         tables: [
           {
             name: 'deliveries',
-            bytes: 524_288_000,
-            index_bytes: 209_715_200,
-            rows: 1_200_000,
-            dead_rows: 4_000,
-            partitions: 5,
-            oldest_partition: 'deliveries_2026_09',
-            newest_partition: 'deliveries_2027_01',
+            bytes: gib,
+            index_bytes: gib / 2,
+            rows: 1_000_000,
+            dead_rows: 1_000,
+            partitions: 2,
+            oldest_partition: 'deliveries_2026_11',
+            newest_partition: 'deliveries_2026_12',
             vacuumed_at: at,
             analyzed_at: at,
           },
         ],
-        outbox: [{ organization_id: exampleId('org'), events: 12, oldest_at: at }],
-        overdue: [{ webhook_id: exampleId('whk'), organization_id: exampleId('org'), deliveries: 40, due_since: at }],
+        outbox: [{ organization_id: exampleId('org'), events: 2, oldest_at: at }],
+        overdue: [{ webhook_id: exampleId('whk'), organization_id: exampleId('org'), deliveries: 2, due_since: at }],
         leased_often: [{ delivery_id: exampleId('dlv'), leases: 4 }],
         parked_events: [
           {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { deliveryPolicyExample } from './delivery-policy.ts';
 import { eventTypeSchema, subjectFilterSchema, subjectSchema } from './event-types.ts';
 import { maxPageSize, orderSchema, pageQueryShape, repeatable, searchableListSchema } from './pagination.ts';
 import { exampleId, forwardPeriod, periodShape, publicIdSchema, timestampSchema } from './primitives.ts';
@@ -137,7 +138,7 @@ export const deliveryExample = {
   status: 'succeeded',
   canceled_reason: null,
   attempt_count: 1,
-  max_attempts: 10,
+  max_attempts: deliveryPolicyExample.max_attempts,
   next_attempt_at: null,
   waiting_for: null,
   last_status_code: attemptExample.status_code,

@@ -14,6 +14,14 @@ export function effectiveBodyRetention(own: number | null, setting: number | nul
   return own === null || setting === null ? (own ?? setting) : Math.min(own, setting);
 }
 
+export const deliveryPolicyExample = deliveryPolicyOf({
+  WEBHOOK_TIMEOUT_MS: 15_000,
+  WEBHOOK_RETRY_SCHEDULE: [1_000, 60_000, 3_600_000],
+  WEBHOOK_RETRY_JITTER: 0.2,
+  RETENTION_BODIES: 30 * day,
+  RETENTION_HISTORY: 90 * day,
+});
+
 /** The numbers that an operator may set, and that receivers must know. Reference pages show the same values. */
 export const deliveryPolicySchema = z
   .strictObject({
@@ -35,19 +43,7 @@ export const deliveryPolicySchema = z
   .meta({
     id: 'DeliveryPolicy',
     description: 'How often and how long a delivery is tried, and how long its history is stored.',
-    examples: [
-      {
-        object: 'delivery_policy',
-        timeout_ms: 15_000,
-        schedule_ms: [5_000, 60_000, 300_000],
-        jitter: 0.2,
-        max_attempts: 4,
-        disable_after_ms: failingPolicy.afterDays * day,
-        disable_after_attempts: failingPolicy.failedAttempts,
-        body_retention_seconds: 2_592_000,
-        history_retention_seconds: 7_776_000,
-      },
-    ],
+    examples: [deliveryPolicyExample],
   });
 export type DeliveryPolicy = z.infer<typeof deliveryPolicySchema>;
 
@@ -60,9 +56,9 @@ interface PolicySettings {
   RETENTION_HISTORY: number;
 }
 
-export function deliveryPolicyOf(settings: PolicySettings): DeliveryPolicy {
+export function deliveryPolicyOf(settings: PolicySettings) {
   return {
-    object: 'delivery_policy',
+    object: 'delivery_policy' as const,
     timeout_ms: settings.WEBHOOK_TIMEOUT_MS,
     schedule_ms: settings.WEBHOOK_RETRY_SCHEDULE,
     jitter: settings.WEBHOOK_RETRY_JITTER,

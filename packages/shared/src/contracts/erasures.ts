@@ -120,7 +120,7 @@ export const erasureSchema = z
         reason: 'TICKET-4711',
         requested_at: '2026-11-21T07:00:00.000Z',
         completed_at: '2026-11-21T07:00:12.000Z',
-        counts: { events: 3, bodies: 3, responses: 4, deliveries_canceled: 1, queued: 0 },
+        counts: { ...noErasureCounts, events: 2, bodies: 2, responses: 1 },
       },
     ],
   });

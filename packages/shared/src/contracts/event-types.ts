@@ -89,7 +89,7 @@ export const eventTypes = {
     subscribable: true,
     data: consultationData,
     subject: 'consultation_id',
-    example: { consultation_id: 'con_8f14e45f', status: 'completed', response_count: 12 },
+    example: { consultation_id: 'con_8f14e45f', status: 'completed', response_count: 2 },
   },
   'consultation.failed': {
     description: 'A consultation failed.',
@@ -103,21 +103,21 @@ export const eventTypes = {
     subscribable: true,
     data: batchData,
     subject: 'batch_id',
-    example: { batch_id: 'bat_c9f0f895', status: 'completed', total: 40, completed: 40, failed: 0 },
+    example: { batch_id: 'bat_c9f0f895', status: 'completed', total: 2, completed: 2, failed: 0 },
   },
   'batch.failed': {
     description: 'A batch failed entirely.',
     subscribable: true,
     data: batchData,
     subject: 'batch_id',
-    example: { batch_id: 'bat_c9f0f895', status: 'failed', total: 40, completed: 0, failed: 40 },
+    example: { batch_id: 'bat_c9f0f895', status: 'failed', total: 2, completed: 0, failed: 2 },
   },
   'batch.partial_failure': {
     description: 'A batch completed with some failed items.',
     subscribable: true,
     data: batchData,
     subject: 'batch_id',
-    example: { batch_id: 'bat_c9f0f895', status: 'partial_failure', total: 40, completed: 37, failed: 3 },
+    example: { batch_id: 'bat_c9f0f895', status: 'partial_failure', total: 2, completed: 1, failed: 1 },
   },
   'webhook.test': {
     description: 'Sent by the test endpoint to one webhook alone; no webhook can subscribe to it.',
@@ -157,7 +157,7 @@ export const eventTypes = {
       disabled_at: timestampSchema.describe('When it was disabled.'),
     }),
     subject: null,
-    example: { ...webhookExample, cause: 'failing', count: 31, disabled_at: '2026-11-21T07:00:00.000Z' },
+    example: { ...webhookExample, cause: 'failing', count: 24, disabled_at: '2026-11-21T07:00:00.000Z' },
   },
   'webhook.recovered': {
     description:
@@ -223,8 +223,8 @@ export const eventTypes = {
       replay: {
         id: exampleId('rpl'),
         webhook_id: exampleId('whk'),
-        matched: 12,
-        succeeded: 11,
+        matched: 2,
+        succeeded: 1,
         failed: 1,
         canceled: 0,
       },

@@ -29,7 +29,7 @@ export const inspectedWebhookSchema = z
         organization_id: exampleId('org'),
         webhook: webhookExample,
         sending_paused: false,
-        health: { consecutive_failures: 5, failed_attempts: 12, openings: 1, open_until: '2026-11-21T07:00:10.000Z' },
+        health: { consecutive_failures: 0, failed_attempts: 0, openings: 0, open_until: null },
       },
     ],
   });

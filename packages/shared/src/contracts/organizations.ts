@@ -48,7 +48,7 @@ export const closeOrganizationSchema = z
       .default(0)
       .describe("After how many seconds the organization's data is erased."),
   })
-  .meta({ id: 'CloseOrganization', examples: [{ confirm: exampleId('org'), erase_after: 604_800 }] });
+  .meta({ id: 'CloseOrganization', examples: [{ confirm: exampleId('org'), erase_after: 86_400 }] });
 export type CloseOrganization = z.output<typeof closeOrganizationSchema>;
 
 export const listOrganizationsQuerySchema = z.strictObject({

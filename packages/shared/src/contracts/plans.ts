@@ -17,7 +17,10 @@ export function hasApiAccess(plan: Plan): plan is ApiPlan {
   return plan !== 'starter';
 }
 
-export const rateLimitExample = { limit: 6_000, window_seconds: 60 };
+/** Requests per minute, unless `API_RATE_LIMITS` says otherwise. */
+export const defaultRateLimits: Readonly<Record<ApiPlan, number>> = { pro: 300, business: 1_200, enterprise: 6_000 };
+
+export const rateLimitExample = { limit: defaultRateLimits.enterprise, window_seconds: 60 };
 
 export const rateLimitSchema = z
   .strictObject({

@@ -138,7 +138,7 @@ export type Stats = z.infer<typeof statsSchema>;
 
 function exampleOfStats() {
   const at = '2026-11-21T07:00:00.000Z';
-  const period = { created: 812, pending: 4, succeeded: 806, failed: 1, canceled: 1, failed_attempts: 9 };
+  const period = { created: 2, pending: 1, succeeded: 1, failed: 0, canceled: 0, failed_attempts: 1 };
   const jobs = { is_paused: false, waiting: 0, active: 0, delayed: 0, failed: 0, workers: 2 };
   return {
     object: 'stats',
@@ -151,10 +151,10 @@ function exampleOfStats() {
       paused_organizations: 1,
       organizations: [{ organization_id: exampleId('org'), since: at }],
     },
-    outbox: { events: 3, oldest_seconds: 0.2, parked_events: 0 },
-    deliveries: { pending: 120, due: 5, overdue: 0 },
+    outbox: { events: 1, oldest_seconds: 0.2, parked_events: 0 },
+    deliveries: { pending: 2, due: 1, overdue: 0 },
     last_minute: period,
-    last_hour: { ...period, created: statsCountLimit, succeeded: 9_984 },
+    last_hour: { ...period, created: statsCountLimit, succeeded: statsCountLimit - 1 },
     webhooks: { open_circuits: 2, disabled_failing: 1, disabled_gone: 0 },
     queues: [
       { name: 'events', ...jobs },

@@ -45,13 +45,13 @@ const countsShape = {
 };
 
 const countsExample = {
-  requests: 120,
-  refused: 2,
-  bytes_in: 4_096,
-  bytes_out: 65_536,
-  events: 40,
-  deliveries: 40,
-  attempts: 41,
+  requests: 2,
+  refused: 1,
+  bytes_in: 1_024,
+  bytes_out: 1_024,
+  events: 1,
+  deliveries: 1,
+  attempts: 1,
 };
 
 export const usageSchema = z

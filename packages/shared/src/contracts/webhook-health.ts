@@ -65,7 +65,7 @@ const summaryExample = {
   failing_since: '2026-11-21T07:00:00.000Z',
   disable_at: null,
   circuit: { state: 'open', next_attempt_at: '2026-11-21T07:34:10.000Z' },
-  pending: 12,
+  pending: 2,
   oldest_pending_at: '2026-11-21T06:59:59.900Z',
   oldest_waiting_for: 'circuit_open',
 };

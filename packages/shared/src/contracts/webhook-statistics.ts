@@ -53,12 +53,14 @@ const bucketShape = {
   ),
 };
 
+const percentilesExample = { p50: 41, p95: 93, p99: 168 };
+
 const bucketExample = {
-  attempts: 41,
-  succeeded: 40,
-  failed: 1,
-  duration_ms: { p50: 41, p95: 93, p99: 168 },
-  lag_ms: { p50: 7, p95: 18, p99: 41 },
+  attempts: 1_000,
+  succeeded: 1_000,
+  failed: 0,
+  duration_ms: percentilesExample,
+  lag_ms: percentilesExample,
 };
 
 export const webhookStatisticsSchema = z

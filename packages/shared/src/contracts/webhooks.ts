@@ -214,7 +214,7 @@ export const resumeWebhookSchema = z
       .optional()
       .describe('At most this many attempts start in a second until the deliveries of the pause have been sent.'),
   })
-  .meta({ id: 'ResumeWebhook', examples: [{ rate_per_second: 10 }] })
+  .meta({ id: 'ResumeWebhook', examples: [{ rate_per_second: 1 }] })
   .prefault({});
 export type ResumeWebhook = z.infer<typeof resumeWebhookSchema>;
 

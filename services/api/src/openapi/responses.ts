@@ -58,7 +58,7 @@ export function errorExamples(codes: Iterable<ErrorCode>): Record<string, JsonOb
 
 const moreOf: Partial<Record<ErrorCode, Parameters<typeof problem>[1]>> = {
   forbidden_scope: { requiredScope: 'webhooks:write' },
-  rate_limited: { retryAfterSeconds: 12 },
+  rate_limited: { retryAfterSeconds: 1 },
   validation_failed: {
     message: 'events[1]: must be one of: consultation.completed, consultation.*, *.',
     param: 'events[1]',
