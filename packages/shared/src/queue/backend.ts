@@ -109,8 +109,8 @@ export type OpenQueue = ReturnType<typeof openQueue>;
 /** Opens a queue to add or inspect jobs. If the backend is unavailable, the first command fails. */
 export function openQueue(backend: QueueBackend, name: string, onError: (error: Error) => void, isWakeUp = false) {
   const { options, factory, end } = producerBinding(backend, name, isWakeUp);
-  // BullMQ appends every state change of every job to a stream that this product never reads. Keep the stream short.
-  const queue = new Queue(name, { ...options, streams: { events: { maxLen: 100 } } }, factory);
+  // BullMQ appends every state change of every job to a stream that this product never reads. Keep one entry.
+  const queue = new Queue(name, { ...options, streams: { events: { maxLen: 1 } } }, factory);
   queue.on('error', onError);
   return {
     queue,

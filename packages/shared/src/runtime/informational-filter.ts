@@ -2,6 +2,7 @@ import { maxHeaderSize } from 'node:http';
 
 const nothing = Buffer.alloc(0);
 const headEnd = '\r\n\r\n';
+const informational = 'HTTP/1.1 1';
 /** Number of bytes of a status line that distinguish an informational response from a final one. */
 const tellingBytes = 'HTTP/1.1 100 '.length;
 /** Informational responses may arrive until the deadline, so their total size needs a limit. */
@@ -77,6 +78,6 @@ export class InformationalFilter {
 function mayBeInformational(bytes: Buffer): boolean {
   const start = bytes.toString('latin1', 0, tellingBytes);
   return start.length < tellingBytes
-    ? 'HTTP/1.1 1'.startsWith(start.slice(0, 10))
+    ? start.startsWith(informational) || informational.startsWith(start)
     : /^HTTP\/1\.1 1(?!01)\d\d[ \r]/.test(start);
 }

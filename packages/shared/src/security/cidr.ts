@@ -12,24 +12,20 @@ export type Cidr = { network: AddressNumber; hostBits: number };
 const ipv4Bits = 32;
 const ipv6Bits = 128;
 const hextets = 8;
-const ipv4Start = 0xffffn << BigInt(ipv4Bits);
 
 /** The number of an IP literal. Null for any other text, including an IPv6 zone id (`%eth0`), brackets or a port. */
 export function addressNumber(text: string): AddressNumber | null {
-  if (isIPv4(text)) {
-    const number = text.split('.').reduce((sum, octet) => sum * 256 + Number(octet), 0);
-    return ipv4Start + BigInt(number);
-  }
-  if (!isIPv6(text) || text.includes('%')) return null;
+  const address = isIPv4(text) ? `::ffff:${text}` : text;
+  if (!isIPv6(address) || address.includes('%')) return null;
   // The URL parser converts a dotted IPv4 tail to hexadecimal.
-  const sides = new URL(`http://[${text}]`).hostname.slice(1, -1).split('::');
+  const sides = new URL(`http://[${address}]`).hostname.slice(1, -1).split('::');
   const [before = [], after = []] = sides.map((side) => side.split(':').filter((hextet) => hextet !== ''));
   const zeros = Array.from({ length: hextets - before.length - after.length }, () => '0');
   return BigInt(`0x${[...before, ...zeros, ...after].map((hextet) => hextet.padStart(4, '0')).join('')}`);
 }
 
 export function isIpv4Number(address: AddressNumber): boolean {
-  return address >> BigInt(ipv4Bits) === ipv4Start >> BigInt(ipv4Bits);
+  return address >> BigInt(ipv4Bits) === 0xffffn;
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { EventType } from '@enterprise-api/shared/contracts';
-import type { Uuid } from '@enterprise-api/shared/runtime';
+import { BoundedMap, type Uuid } from '@enterprise-api/shared/runtime';
 
 /** The position of an event in the order of all events. */
 export interface Place {
@@ -44,7 +44,7 @@ interface KeptPage {
  */
 export class OrganizationFeed {
   readonly #options: FeedOptions;
-  readonly #pages = new Map<string, KeptPage>();
+  readonly #pages = new BoundedMap<string, KeptPage>(keptPages);
   readonly #waiting = new Set<{ place: Place; wake: () => void }>();
   #wakes = 0;
   #lookAgainMs = lookAgainAfterMs.least;
@@ -90,12 +90,7 @@ export class OrganizationFeed {
     const isValid = known?.isFinal ? performance.now() - known.readAt < pageLastsMs : known?.wakes === wakes;
     if (known !== undefined && isValid) return known.page;
     const asked: KeptPage = { readAt: performance.now(), wakes, page: this.#read(after), isFinal: false };
-    this.#pages.delete(name);
     this.#pages.set(name, asked);
-    for (const oldest of this.#pages.keys()) {
-      if (this.#pages.size <= keptPages) break;
-      this.#pages.delete(oldest);
-    }
     void asked.page.then(({ events }) => {
       asked.isFinal = events.length > 0;
     });

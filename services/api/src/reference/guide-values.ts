@@ -25,6 +25,7 @@ export function fillInWith(settings: GuideSettings): (text: string) => string {
 function valuesOf(settings: GuideSettings): Record<string, string> {
   const { rateLimits, forwardingLimits, deliveryPolicy: policy, sourceAddresses } = settings;
   const [pro, business, enterprise] = [rateLimits.pro, rateLimits.business, rateLimits.enterprise].map(grouped);
+  const addresses = sourceAddresses?.map((each) => `\`${each}\``);
   return {
     rateLimits: `${pro} on pro, ${business} on business and ${enterprise} on enterprise`,
     areaBody: sizeOf(forwardingLimits.maxBodyBytes),
@@ -37,8 +38,8 @@ function valuesOf(settings: GuideSettings): Record<string, string> {
     disableAttempts: grouped(policy.disable_after_attempts),
     bodies: periodOf(policy.body_retention_seconds, 'a day'),
     history: periodOf(policy.history_retention_seconds, '31 days'),
-    ...(sourceAddresses !== null && {
-      sourceAddresses: `Deliveries come from these addresses: ${listed(sourceAddresses.map((each) => `\`${each}\``))}.`,
+    ...(addresses !== undefined && {
+      sourceAddresses: `Deliveries come from these addresses: ${listed(addresses)}.`,
     }),
     // The served page lists the codes below the text.
     errors: '',

@@ -4,12 +4,12 @@ import { errorCatalogue } from '@enterprise-api/shared/contracts';
 import type { Logger } from '@enterprise-api/shared/runtime';
 import { problem } from '../problem.ts';
 import { problemBody } from '../problem-answer.ts';
-import { closeLingering, type LingerLimits } from './lingering-close.ts';
+import { closeLingering } from './lingering-close.ts';
 import { hasOwnTimeLimits } from './own-time-limits.ts';
 import { latestAnswers, requestIdOf } from './request-context.ts';
 
 /** Close soon after a 408: Node.js would serve a request completed later. */
-const afterTimeout: LingerLimits = { ms: 1_000, bytes: 1_024 * 1_024 };
+const closeAfterTimeoutMs = 1_000;
 
 /**
  * Answers requests that Node's parser refuses. They never reach the application, so this function writes the answer by
@@ -39,7 +39,7 @@ export function refuseMalformed(error: NodeJS.ErrnoException, socket: Socket, lo
     `X-Request-Id: ${requestId}`,
   ];
   socket.write(`${head.join('\r\n')}\r\n\r\n${body}`);
-  closeLingering(socket, isTooSlow ? afterTimeout : undefined);
+  closeLingering(socket, isTooSlow ? closeAfterTimeoutMs : undefined);
   log.info({ request_id: requestId, status, reason }, 'malformed HTTP request');
 }
 
