@@ -62,8 +62,26 @@ describe('explaining a computed signature', () => {
     expect(explainComputed(hex(secret, '{"a":1}'), computed)).toBe('body_reserialized');
   });
 
+  const long =
+    '{"b":[0.00001,0.0001,-1e-7,5e-324,1e+21,1234567890123456.5,12345678901234567.5,12345678901234567890,1.5000000000000000,0],"a":-0.5}';
+  it.each([
+    // Python wrote these two.
+    '{"b": [1e-05, 0.0001, -1e-07, 5e-324, 1e+21, 1234567890123456.5, 1.2345678901234568e+16, 12345678901234567890, 1.5, 0], "a": -0.5}',
+    '{"a": -0.5, "b": [1e-05, 0.0001, -1e-07, 5e-324, 1e+21, 1234567890123456.5, 1.2345678901234568e+16, 12345678901234567890, 1.5, 0]}',
+    // A parser that keeps every digit, and one that does not.
+    '{"a":-0.5,"b":[0.00001,0.0001,-1e-7,5e-324,1e+21,1234567890123456.5,12345678901234567.5,12345678901234567890,1.5000000000000000,0]}',
+    JSON.stringify(JSON.parse(long)),
+  ])('recognizes the numbers of %s', (text) => {
+    const body = Buffer.from(long);
+    const computed = { secrets: [secret], id, timestamp, storedBody: body, body };
+    expect(explainComputed(hex(secret, text), computed)).toBe('body_reserialized');
+  });
+
   it('without the stored body, explains by the received one', () => {
-    const computed = { secrets: [secret], id, timestamp, storedBody: null, body: Buffer.from('[]') };
-    expect(explainComputed(hex(decoded, '[]'), computed)).toBe('secret_decoded');
+    const computed = { secrets: [secret], id, timestamp, storedBody: null, body: Buffer.from('{"b":1, "a":2}') };
+    expect(explainComputed(hex(decoded, computed.body), computed)).toBe('secret_decoded');
+    expect(explainComputed(hex(secret, '{"b":1,"a":2}'), computed)).toBe('body_reserialized');
+    expect(explainComputed(hex(secret, '{"a": 2, "b": 1}'), computed)).toBe('body_reserialized');
+    expect(explainComputed(hex(secret, 'a'), { ...computed, body: Buffer.from('no JSON') })).toBe('unknown');
   });
 });

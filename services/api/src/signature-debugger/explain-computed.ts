@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { SignatureComputation } from '@enterprise-api/shared/contracts';
+import { isExactNumber, parseExactJson, type SignatureComputation } from '@enterprise-api/shared/contracts';
 
 export interface Computed {
   secrets: readonly string[];
@@ -14,10 +14,12 @@ export interface Computed {
 export function explainComputed(value: string, computed: Computed): SignatureComputation {
   const given = decode(value.trim());
   if (given === null) return 'unknown';
-  const bodies = [...(computed.storedBody === null ? [] : [computed.storedBody]), computed.body];
-  for (const secret of computed.secrets) {
-    for (const body of bodies) {
-      for (const [name, encoding, key, ...signed] of candidates(secret, body, computed)) {
+  const { storedBody, secrets } = computed;
+  const bodies = storedBody === null || storedBody.equals(computed.body) ? [] : [storedBody];
+  for (const body of [...bodies, computed.body]) {
+    const others = reserialized(body);
+    for (const secret of secrets) {
+      for (const [name, encoding, key, ...signed] of candidates(secret, body, others, computed)) {
         if (encoding !== null && encoding !== given.encoding) continue;
         const mac = createHmac('sha256', key);
         for (const part of signed) mac.update(part);
@@ -45,7 +47,8 @@ type Candidate = [
 function* candidates(
   secret: string,
   body: Buffer,
-  { id, timestamp, storedBody }: Omit<Computed, 'body'>,
+  others: readonly string[],
+  { id, timestamp }: Pick<Computed, 'id' | 'timestamp'>,
 ): Generator<Candidate> {
   const base64 = secret.replace(/^whsec_/, '');
   const whole = Buffer.from(secret);
@@ -68,7 +71,7 @@ function* candidates(
   );
   yield ['base64_not_hex', 'base64', whole, body];
   yield ['hex_not_base64', 'hex', decoded, head, body];
-  for (const other of body === storedBody ? reserialized(body) : []) {
+  for (const other of others) {
     yield ['body_reserialized', null, whole, other];
     yield ['body_reserialized', null, decoded, head, other];
   }
@@ -96,32 +99,44 @@ const wrapped = (secret: string) => [
   `'${secret}'`,
 ];
 
-/** The body as programs often write it again after parsing it: compact, indented, by Python's `json.dumps`, sorted. */
+/**
+ * The body as programs often write it again after parsing it: compact, indented, sorted, by Python's `json.dumps`. Some
+ * parsers round long numbers, others keep every digit.
+ */
 function reserialized(body: Buffer): string[] {
-  const value: unknown = JSON.parse(body.toString());
-  const ordered = sorted(value);
-  return [
-    JSON.stringify(value),
-    JSON.stringify(value, null, 2),
-    pythonJson(value),
-    JSON.stringify(ordered),
-    pythonJson(ordered),
-  ];
+  try {
+    const text = body.toString();
+    const values = [JSON.parse(text), parseExactJson(text)];
+    const compact = [...new Set([...values, ...values.map(sorted)].map((value) => JSON.stringify(value)))];
+    return [...compact, ...values.map((value) => JSON.stringify(value, null, 2)), ...compact.map(pythonJson)];
+  } catch {
+    return [];
+  }
 }
 
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
-  if (typeof value !== 'object' || value === null) return value;
+  if (typeof value !== 'object' || value === null || isExactNumber(value)) return value;
   const names = Object.keys(value).sort();
   return Object.fromEntries(names.map((name) => [name, sorted((value as Record<string, unknown>)[name])]));
 }
 
-function pythonJson(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(pythonJson).join(', ')}]`;
-  if (typeof value !== 'object' || value === null) return ascii(JSON.stringify(value));
-  const fields = Object.entries(value).map(([name, field]) => `${ascii(JSON.stringify(name))}: ${pythonJson(field)}`);
-  return `{${fields.join(', ')}}`;
-}
+/** Compact JSON in ASCII, with a space after each comma and colon. */
+const pythonJson = (json: string) =>
+  json
+    .replace(/"(?:[^"\\]|\\.)*"|[,:]|-?\d[^,\]}]*/g, (token) => {
+      if (token.startsWith('"')) return token;
+      return /[,:]/.test(token) ? `${token} ` : pythonNumber(token);
+    })
+    .replace(/[\u007f-\uffff]+/g, (text) =>
+      Buffer.from(text, 'utf16le').swap16().toString('hex').replace(/..../g, '\\u$&'),
+    );
 
-const ascii = (json: string) =>
-  json.replace(/[\u007f-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+/** Python writes a float below 0.0001 or from 10^16 with an exponent of at least two digits, and integers in full. */
+function pythonNumber(json: string): string {
+  if (/^-?\d+$/.test(json)) return json;
+  const value = Number(json);
+  const text = String(value);
+  if (/e|^-?0\.0000|^-?\d{17}/.test(text)) return value.toExponential().replace(/(?<=e.)(?=\d$)/, '0');
+  return text.includes('.') ? text : `${text}.0`;
+}
