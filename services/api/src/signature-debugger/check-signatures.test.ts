@@ -23,6 +23,7 @@ const deliveries = fc
     const sent: SentRequest = {
       secret: current,
       previousSecret: previous,
+      previousSecretExpiresAt: new Date(sentAtS * 1_000),
       body,
       attemptTimesMs: [sentAtS * 1_000],
       others: [{ webhookId: another, secrets: [other] }],

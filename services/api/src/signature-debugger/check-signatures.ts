@@ -13,6 +13,8 @@ export interface SentRequest {
   secret: string;
   /** Null unless a rotation's overlap is open. */
   previousSecret: string | null;
+  /** The end of the overlap, if one is open. */
+  previousSecretExpiresAt: Date | null;
   /** Null if it is no longer stored. */
   body: Buffer | null;
   attemptTimesMs: readonly number[];
@@ -29,7 +31,7 @@ export function checkSignatures(
 ): Pick<SignatureCheck, 'valid' | 'checks'> {
   const checks = schemes.map((scheme): Check => {
     const found = findCause(scheme, received, sent);
-    return { header: scheme.header, ...found, message: messageOf(scheme, found) };
+    return { header: scheme.header, message: messageOf(scheme, found), ...found };
   });
   const present = checks.filter(({ cause }) => cause !== 'missing_header');
   return { valid: present.length > 0 && present.every(({ cause }) => rightCauses.has(cause)), checks };
@@ -65,7 +67,7 @@ function findCause(
   scheme: Scheme,
   received: ReceivedRequest,
   sent: SentRequest,
-): Pick<Check, 'cause' | 'webhook_id' | 'seconds'> {
+): Omit<Check, 'header' | 'message'> & { message?: string } {
   const entries = entriesOf(received, scheme.header);
   if (entries.length === 0 || scheme.covers.some((name) => !received.headers.get(name))) {
     return { cause: 'missing_header' };
@@ -83,7 +85,7 @@ function findCause(
     if (sent.previousSecret === null || !isSignedBy(sent.previousSecret)) {
       return bodyCause(received.body, sent.body) ?? otherCause(sent, isSignedBy);
     }
-    if (scheme === standardScheme) return { cause: 'previous_secret' };
+    return scheme === standardScheme ? { cause: 'previous_secret' } : { cause: 'ok', message: oldMessageOf(sent) };
   }
   const seconds = scheme === standardScheme ? skewSeconds(received, sent.attemptTimesMs) : 0;
   return seconds > toleranceSeconds ? { cause: 'timestamp_skew', seconds } : { cause: 'ok' };
@@ -143,6 +145,10 @@ function messageOf({ header, covers }: Scheme, { cause, seconds }: Pick<Check, '
       return messages[cause];
   }
 }
+
+/** The overlap's `X-Service-Signature` is right, but not for a receiver that has only the new secret. */
+const oldMessageOf = ({ previousSecretExpiresAt }: SentRequest) =>
+  `The signature is right. Until ${previousSecretExpiresAt?.toISOString()} the previous secret makes it: verify this header with that secret.`;
 
 const messages = {
   body_consumed: 'The body is empty: another part of your code read it before the verification.',

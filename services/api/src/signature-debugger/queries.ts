@@ -2,12 +2,15 @@ import type { Database, Row } from '@enterprise-api/shared/ledger';
 import type { Uuid } from '@enterprise-api/shared/runtime';
 import { sql } from 'kysely';
 
-export type Signer = Pick<Row<'webhooks'>, 'id' | 'secret_sealed' | 'previous_secret_sealed'>;
+export type Signer = Pick<
+  Row<'webhooks'>,
+  'id' | 'secret_sealed' | 'previous_secret_sealed' | 'previous_secret_expires_at'
+>;
 
 /** The webhooks of the organization. An ended overlap counts as ended before a worker erases the previous secret. */
 export async function listSigners(db: Database, organizationId: Uuid): Promise<Signer[]> {
   const { rows } = await sql<Signer>`
-    select id, secret_sealed,
+    select id, secret_sealed, previous_secret_expires_at,
       case when previous_secret_expires_at > clock_timestamp() then previous_secret_sealed end as previous_secret_sealed
     from webhooks where organization_id = ${organizationId} and state <> 'deleted'`.execute(db);
   return rows;

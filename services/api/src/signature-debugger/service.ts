@@ -53,7 +53,9 @@ export function createSignatureDebugger({ secretBox, limit }: SignatureDebuggerO
         webhookId: toPublicId('whk', webhook.id),
         secrets: Object.values(openBoth(organizationId, webhook)).filter((each) => each !== null),
       }));
-      return presentCheck(input.computed, received, { secret, previousSecret, others, sent: found.sent });
+      const { previous_secret_expires_at: previousSecretExpiresAt } = found.signer;
+      const known = { secret, previousSecret, previousSecretExpiresAt, others, sent: found.sent };
+      return presentCheck(input.computed, received, known);
     },
   };
 }
@@ -72,7 +74,7 @@ function eventIdOf({ headers }: ReceivedRequest): Uuid | null {
   return fromPublicId('evt', headers.get('webhook-id') ?? headers.get('x-service-event-id') ?? '');
 }
 
-interface Known extends Pick<Parameters<typeof checkSignatures>[1], 'secret' | 'previousSecret' | 'others'> {
+interface Known extends Omit<Parameters<typeof checkSignatures>[1], 'body' | 'attemptTimesMs'> {
   sent: Sent | undefined;
 }
 

@@ -76,7 +76,15 @@ describe('POST /v1/webhooks/{id}/verify-signature', () => {
         .body as WebhookWithSecret;
     const { secret } = await rotate({});
     const headers = sign(secret, delivery.eventId, body, webhook.secret);
-    expect(causes((await verify(webhook.id, { headers, body })).body)).toEqual(['ok', 'ok']);
+    const { previous_secret_expires_at: overlapEnd } = (await api.call('get', `/v1/webhooks/${webhook.id}`, key)).body;
+    // The receiver already has the new secret alone: it refuses `X-Service-Signature`, as the message says.
+    const computed = sign(secret, delivery.eventId, body)['X-Service-Signature'];
+    const { body: both } = await verify(webhook.id, { headers, body, computed }).expect(200);
+    expect([...causes(both), both.computed]).toEqual(['ok', 'ok', 'correct']);
+    expect(both.checks.map(({ message }: { message: string }) => message)).toEqual([
+      `The signature is right. Until ${overlapEnd} the previous secret makes it: verify this header with that secret.`,
+      'The signature is right.',
+    ]);
     const [, oldEntry] = (headers['webhook-signature'] as string).split(' ');
     const old = { ...headers, 'webhook-signature': oldEntry };
     const during = await verify(webhook.id, { headers: old, body });
