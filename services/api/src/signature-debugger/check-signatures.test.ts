@@ -164,13 +164,15 @@ describe('checking the signatures of a request', () => {
     );
   });
 
-  it('knows no cause without the stored body, but still a right signature', () => {
+  it('knows no cause without the stored body, but still who made a signature', () => {
     fc.assert(
-      fc.property(deliveries, ({ sent, received }) => {
+      fc.property(deliveries, ({ sent, received, keys }) => {
         const gone = { ...sent, body: null };
         const spaced = checkSignatures(withBody(received, `${received.body.toString()} `), gone);
         expect(spaced.checks.map(({ cause }) => cause)).toEqual(['unknown', 'unknown']);
         expect(checkSignatures(received, gone).valid).toBe(true);
+        const other = checkSignatures(signed(received.body, keys.other), gone).checks;
+        expect(other).toMatchObject(Array(2).fill({ cause: 'other_webhook', webhook_id: another }));
       }),
       { numRuns: 10 },
     );
