@@ -33,6 +33,16 @@ export function noteDisabledWebhook(
   return writeOperationalEvent(trx, { ...atNow(webhook), type: 'webhook.disabled', facts });
 }
 
+/** Whether `webhook.disabled` is the latest event about the webhook: whoever enables it now ends that. */
+export async function isAnnouncedDisabled(trx: DatabaseTransaction, webhookId: Uuid): Promise<boolean> {
+  const { rows } = await sql`
+    select from (select event_id from operational_events where about = ${webhookId} order by event_id desc limit 1) o
+    cross join lateral (select type from events where id = o.event_id limit 1) e where e.type = 'webhook.disabled'`.execute(
+    trx,
+  );
+  return rows.length > 0;
+}
+
 /** Somebody has enabled a webhook that a worker had disabled. */
 export function noteEnabledWebhook(
   trx: DatabaseTransaction,

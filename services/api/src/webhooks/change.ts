@@ -4,6 +4,7 @@ import {
   cancelPending,
   type DatabaseTransaction,
   endPause,
+  isAnnouncedDisabled,
   noteEnabledWebhook,
   resetHealth,
 } from '@enterprise-api/shared/ledger';
@@ -180,7 +181,9 @@ async function applyChanges(
     await endPause(trx, before.id);
   }
   if (enables || disables || moves) await resetHealth(trx, before.id);
-  if (enables && before.disabled_reason !== 'manual') await noteEnabledWebhook(trx, { id: before.id, organizationId });
+  if (enables && (before.disabled_reason !== 'manual' || (await isAnnouncedDisabled(trx, before.id)))) {
+    await noteEnabledWebhook(trx, { id: before.id, organizationId });
+  }
 }
 
 /** @returns null if the input sets no limit */

@@ -1,3 +1,4 @@
+import { noteDisabledWebhook } from '@enterprise-api/shared/ledger';
 import { fromPublicId } from '@enterprise-api/shared/runtime';
 import { until } from '@enterprise-api/testkit';
 import { describe, expect, it } from '@jest/globals';
@@ -69,6 +70,21 @@ describe('operational events', () => {
       await api.call('patch', `/v1/webhooks/${id}`, key).send({ enabled }).expect(200);
     }
     expect(await list('?type=webhook.recovered')).toHaveLength(1);
+  });
+
+  it('enabling a webhook writes webhook.recovered if webhook.disabled is the latest event about it, whoever disabled it last', async () => {
+    const { id } = await api.createWebhook(key, { url: 'https://hooks.example.com/in', events: ['*'] });
+    await api.db
+      .transaction()
+      .execute((trx) =>
+        noteDisabledWebhook(trx, { id: uuidOf('whk', id), organizationId: uuidOf('org', organizationId) }, 'failing'),
+      );
+    for (const enabled of [false, true, false, true]) {
+      await api.call('patch', `/v1/webhooks/${id}`, key).send({ enabled }).expect(200);
+    }
+    expect((await list('?type=webhook.recovered')).map(({ data }: { data: object }) => data)).toMatchObject([
+      { webhook: { id }, cause: 'enabled' },
+    ]);
   });
 
   it('are in lists and streams under their exact name only', async () => {
