@@ -142,7 +142,7 @@ const insertedAttempts = sql`inserted as (
 /**
  * `added`: the attempts that this statement records. Attempts of a batch that was recorded before are not among them.
  * `uncounted`: one row for the batch, until a worker adds its attempts to the statistics. Statistics leave out attempts
- * that are not added, and tests.
+ * that are not added, and tests. A test's delivery is never lost in a crash of PostgreSQL.
  */
 const uncountedAttempts = sql`added as materialized (
     select id from inserted union all select delivered_by from updated where delivered_by is not null
@@ -151,6 +151,6 @@ const uncountedAttempts = sql`added as materialized (
       durations, left_out)
     select webhook_ids, delivery_ids, first_of, event_types, errors, status_codes, started_at, durations, array(
       select o.position from outcomes o left join locked l on l.delivery_id = o.delivery_id
-      where l.test is not false or o.attempt_id not in (select id from added))
+      where l.test or o.attempt_id not in (select id from added))
     from input
   )`;
