@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
 
 /** The database's clock determines due times and partitions. */
 export async function databaseTime<DB>(db: Kysely<DB>): Promise<Date> {
@@ -16,3 +16,7 @@ export async function databaseTimeMs<DB>(db: Kysely<DB>): Promise<number> {
   if (Number.isNaN(databaseMs)) throw new Error('The database returned no time.');
   return databaseMs;
 }
+
+/** The beginning of a time's `hour`, `day` or other unit in UTC. `date_trunc` with a zone's name takes twice as long. */
+export const startOf = (unit: string | RawBuilder<unknown>, time: RawBuilder<unknown>) =>
+  sql`date_trunc(${unit}, ${time} at time zone 'UTC') at time zone 'UTC'`;

@@ -3,7 +3,7 @@ export * from './audit.ts';
 export * from './body-days.ts';
 export * from './cancel-pending.ts';
 export * from './change-feed/change-feed.ts';
-export { databaseTime, databaseTimeMs } from './clock.ts';
+export { databaseTime, databaseTimeMs, startOf } from './clock.ts';
 export * from './database.ts';
 export * from './database-clock.ts';
 export * from './erasures/covered-events.ts';

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { deliveryStatuses, type EventType } from '../contracts/index.ts';
 import type { Uuid } from '../runtime/ids.ts';
+import { type BodyDays, daysBetween } from './body-days.ts';
 import { eventPeriod } from './event-period.ts';
 import { idMarginMs, uuidAtTime } from './partitions.ts';
 
@@ -13,6 +14,9 @@ export interface SkippedSelection {
   until: Date | undefined;
   types: readonly EventType[];
 }
+
+export const daysOfSkipped = ({ since, until }: SkippedSelection): BodyDays =>
+  daysBetween(since.getTime() - idMarginMs, (until?.getTime() ?? Date.now()) + idMarginMs);
 
 /** A delivery is written after its event, unless the database's clock was adjusted meanwhile. */
 const clockMargin = sql`interval '1 minute'`;
@@ -40,6 +44,6 @@ export function skippedEvents(selection: SkippedSelection, limit: number): RawBu
       ) s
       where ${none(sql`outbox o where o.event_id = s.id`)} and ${none(sql`parked_events o where o.event_id = s.id`)}
         and ${none(sql`operational_events o where o.event_id = s.id and o.about = ${webhookId}`)}
-        and (select true from event_bodies b where b.event_id = s.id limit 1)
+        and (select true from event_bodies b where b.event_id = s.id and ${daysOfSkipped(selection).within(sql`b.event_id`)} limit 1)
       order by s.id limit ${limit}`;
 }

@@ -1,7 +1,14 @@
 import { type NewEvent, testRows } from '@enterprise-api/shared/events';
-import { type Database, type DatabaseTransaction, makePending, type Row } from '@enterprise-api/shared/ledger';
-import type { Uuid } from '@enterprise-api/shared/runtime';
-import { type RawBuilder, sql } from 'kysely';
+import {
+  type BodyDays,
+  type Database,
+  type DatabaseTransaction,
+  daysBetween,
+  makePending,
+  type Row,
+} from '@enterprise-api/shared/ledger';
+import { type Uuid, uuidTimeMs } from '@enterprise-api/shared/runtime';
+import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { waitingFor } from '../deliveries/effective-status.ts';
 import type { DeliveryRow } from '../deliveries/present.ts';
 
@@ -79,8 +86,9 @@ export async function restartDelivery(
   organizationId: Uuid,
   id: Uuid,
 ): Promise<DeliveryRow | undefined> {
+  const at = uuidTimeMs(id);
   const { rows } = await sql<DeliveryRow>`
-    ${restart(organizationId, sql`d.id = ${id}`, { limit: 1 })} select ${dueDelivery} from ${justDue(sql`restarted`)}`.execute(
+    ${restart(organizationId, sql`d.id = ${id}`, { limit: 1, days: daysBetween(at, at) })} select ${dueDelivery} from ${justDue(sql`restarted`)}`.execute(
     trx,
   );
   return rows[0];
@@ -89,18 +97,14 @@ export async function restartDelivery(
 /** Keeps a worker from removing a body while a delivery of its event becomes pending. */
 export const lockBodies = sql`for share`;
 
-/** Deliveries `d` that can be sent again: completed, below the attempt limit, and with a stored body. */
-export function restartable(
-  organizationId: Uuid,
-  which: RawBuilder<unknown>,
-  lock: RawBuilder<unknown>,
-): RawBuilder<unknown> {
-  return sql`
-      from deliveries d cross join lateral (
-        select from event_bodies b where b.event_id = d.event_id limit 1 ${lock}) kept
-      where d.organization_id = ${organizationId} and d.status <> 'pending' and not d.erased
+/** Deliveries `d` that can be sent again if their bodies are stored: completed, and below the attempt limit. */
+export const restartable = (organizationId: Uuid, which: RawBuilder<unknown>) =>
+  sql<SqlBool>`d.organization_id = ${organizationId} and d.status <> 'pending' and not d.erased
         and d.attempt_count < ${attemptLimit} and ${which}`;
-}
+
+/** @param days the days of the events */
+export const storedBody = (days: BodyDays, lock = sql``) => sql`cross join lateral (
+        select from event_bodies b where b.event_id = d.event_id and ${days.within(sql`b.event_id`)} limit 1 ${lock}) kept`;
 
 /**
  * Starts a new round of deliveries, with as many attempts as the previous round. That number is `max_attempts`
@@ -112,13 +116,13 @@ export function restartable(
 export function restart(
   organizationId: Uuid,
   which: RawBuilder<unknown>,
-  { limit, dueAt }: { limit: number; dueAt?: RawBuilder<unknown> },
+  { limit, dueAt, days }: { limit: number; dueAt?: RawBuilder<unknown>; days: BodyDays },
 ): RawBuilder<unknown> {
   return sql`
     with chosen as materialized (
       select d.id, d.attempt_count, d.round, d.manual, d.completed_at, d.last_status_code, d.last_duration_ms, d.delivered_by,
         d.delivered_version, d.excerpt, d.dns_ms, d.connect_ms, d.tls_ms, d.first_byte_ms
-      ${restartable(organizationId, which, lockBodies)}
+      from deliveries d ${storedBody(days, lockBodies)} where ${restartable(organizationId, which)}
       order by d.id limit ${limit} for update of d
     ), moved as (
       insert into attempts (delivery_id, id, number, round, superseded, manual, started_at, duration_ms, status_code,

@@ -2,6 +2,7 @@ import type { DeliveryStatus } from '@enterprise-api/shared/contracts';
 import {
   type Database,
   type DatabaseTransaction,
+  daysOfSkipped,
   makePending,
   type SkippedSelection,
   skippedEvents,
@@ -34,7 +35,8 @@ export async function sendSkipped(
     with skipped as materialized (${skippedEvents(selection, limit)}
     ), kept as materialized (
       select s.* from skipped s cross join lateral (
-        select from event_bodies b where b.event_id = s.id limit 1 ${lockBodies}) b
+        select from event_bodies b where b.event_id = s.id and ${daysOfSkipped(selection).within(sql`b.event_id`)}
+        limit 1 ${lockBodies}) b
     ), written as (
       insert into deliveries (id, organization_id, webhook_id, event_id, event_type, status, max_attempts, manual)
       select delivery_id(id, ${replay.webhookId}), ${replay.organizationId}, ${replay.webhookId}, id, type, 'pending',
@@ -71,9 +73,8 @@ export async function previewReplay(
         order by p.delivery_id limit ${limit + 1})`
     : sql``;
   const { rows } = await sql<PreviewRow>`
-    with matching as materialized (
-      (select d.event_id, d.status, d.event_type ${selectedDeliveries(organizationId, deliveries)}
-        order by d.id limit ${limit + 1})
+    with ${selectedDeliveries(organizationId, deliveries)}, matching as materialized (
+      (select event_id, status, event_type from selected order by id limit ${limit + 1})
       ${selectedEvents} ${waiting}
     ), taken as materialized (select * from matching limit ${limit})
     select (select count(*) from taken) as matched, (select count(*) from matching) > ${limit} as has_more,

@@ -1,5 +1,5 @@
 import type { Usage, UsageArea, UsageGranularity, UsageGroup } from '@enterprise-api/shared/contracts';
-import type { Database } from '@enterprise-api/shared/ledger';
+import { type Database, startOf } from '@enterprise-api/shared/ledger';
 import type { Uuid } from '@enterprise-api/shared/runtime';
 import { sql } from 'kysely';
 import type { CountsBatch, RequestCounts } from './counters.ts';
@@ -39,7 +39,7 @@ export async function listUsage(db: Database, organizationId: Uuid, question: Us
       select hour, null, ${groupBy === 'area' ? sql`'webhooks'` : sql`null`}, 0, 0, 0, 0, events, deliveries, attempts
       from usage_ledger where ${isAsked} and hour < (select date_trunc('hour', counted_until, 'UTC') from usage_progress)
     )
-    select date_trunc(${granularity}, hour, 'UTC') as start, key_id, area, sum(requests)::bigint as requests,
+    select ${startOf(granularity, sql`hour`)} as start, key_id, area, sum(requests)::bigint as requests,
       sum(refused)::bigint as refused, sum(bytes_in)::bigint as bytes_in, sum(bytes_out)::bigint as bytes_out,
       sum(events)::bigint as events, sum(deliveries)::bigint as deliveries, sum(attempts)::bigint as attempts
     from parts group by 1, 2, 3 order by 1, 2, 3 limit ${limit}`.execute(db);

@@ -3,6 +3,7 @@ import {
   type Database,
   type DatabaseTransaction,
   type Row,
+  startOf,
   usualIdMarginMs,
   uuidAtTime,
 } from '@enterprise-api/shared/ledger';
@@ -88,7 +89,7 @@ export async function addSpan(trx: Database | DatabaseTransaction, span: Span): 
 }
 
 const eventsOf = ({ from, until }: Span) => sql`
-  select organization_id, date_trunc('hour', created_at, 'UTC') as hour, count(*) as events, 0 as deliveries, 0 as attempts
+  select organization_id, ${startOf('hour', sql`created_at`)} as hour, count(*) as events, 0 as deliveries, 0 as attempts
   from events
   where id >= ${uuidAtTime(from.getTime() - usualIdMarginMs)}::uuid and id < ${uuidAtTime(until.getTime() + usualIdMarginMs)}::uuid
     and created_at >= ${from}::timestamptz and created_at < ${until}::timestamptz and not test
@@ -102,7 +103,7 @@ const deliveriesOf = ({ from, until }: Span) => sql`
   select w.organization_id, d.hour, 0, d.deliveries, 0
   from webhooks w cross join unnest(${deliveryStatuses}::text[]) as s (status)
   cross join lateral (
-    select date_trunc('hour', created_at, 'UTC') as hour, count(*) as deliveries from deliveries
+    select ${startOf('hour', sql`created_at`)} as hour, count(*) as deliveries from deliveries
     where webhook_id = w.id and status = s.status and not test
       and created_at >= ${from}::timestamptz and created_at < ${until}::timestamptz
     group by 1) d`;
@@ -113,7 +114,7 @@ const deliveriesOf = ({ from, until }: Span) => sql`
 const promptSuccessesOf = ({ from, until }: Span) => sql`
   select w.organization_id, d.hour, 0, 0, d.attempts
   from webhooks w cross join lateral (
-    select date_trunc('hour', completed_at, 'UTC') as hour, count(*) as attempts from deliveries
+    select ${startOf('hour', sql`completed_at`)} as hour, count(*) as attempts from deliveries
     where webhook_id = w.id and status = 'succeeded' and delivered_by is not null and not test
       and created_at >= ${from}::timestamptz - ${lateAfter} and created_at < ${until}::timestamptz
       and completed_at >= ${from}::timestamptz and completed_at < ${until}::timestamptz
@@ -121,7 +122,7 @@ const promptSuccessesOf = ({ from, until }: Span) => sql`
     group by 1) d`;
 
 const lateSuccessesOf = ({ from, until }: Span) => sql`
-  select organization_id, date_trunc('hour', completed_at, 'UTC'), 0, 0, count(*) from deliveries
+  select organization_id, ${startOf('hour', sql`completed_at`)}, 0, 0, count(*) from deliveries
   where completed_at - created_at > ${lateAfter} and delivered_by is not null and not test
     and completed_at >= ${from}::timestamptz and completed_at < ${until}::timestamptz
   group by 1, 2`;
@@ -132,7 +133,7 @@ const lateSuccessesOf = ({ from, until }: Span) => sql`
  */
 const otherAttemptsOf = ({ from, until }: Span) => sql`
   select (select d.organization_id from deliveries d where d.id = a.delivery_id and not d.test),
-    date_trunc('hour', coalesce(a.recorded_at, a.started_at), 'UTC'), 0, 0, count(*)
+    ${startOf('hour', sql`coalesce(a.recorded_at, a.started_at)`)}, 0, 0, count(*)
   from attempts a
   where coalesce(a.recorded_at, a.started_at) >= ${from}::timestamptz
     and coalesce(a.recorded_at, a.started_at) < ${until}::timestamptz

@@ -1,5 +1,5 @@
 import type { StatisticsGranularity, StatisticsGroup } from '@enterprise-api/shared/contracts';
-import { attemptsIn, type Database } from '@enterprise-api/shared/ledger';
+import { attemptsIn, type Database, startOf } from '@enterprise-api/shared/ledger';
 import type { Uuid } from '@enterprise-api/shared/runtime';
 import { type RawBuilder, sql } from 'kysely';
 import type { TimeSpan } from './time-spans.ts';
@@ -28,10 +28,10 @@ export function attemptsOf(
     from (${countedFor}) w (id)
     cross join unnest(${levels}::text[], ${since}::timestamptz[], ${until}::timestamptz[]) as s (level, since, until)
     cross join lateral (
-      select *, date_trunc(${granularity}, start, 'UTC') as unit from webhook_counts
+      select *, ${startOf(granularity, sql`start`)} as unit from webhook_counts
       where webhook_id = w.id and level = s.level and start >= s.since and start < s.until offset 0) c
     union all
-    select a.webhook_id, date_trunc(${granularity}, a.started_at, 'UTC'), a.event_type, a.error, a.status_code, a.started_at, a.delivery_id,
+    select a.webhook_id, ${startOf(granularity, sql`a.started_at`)}, a.event_type, a.error, a.status_code, a.started_at, a.delivery_id,
       array[a.duration, coalesce(a.lag, 0)], array[1, 0], array[0, (a.lag is not null)::int]
     from (${attemptsIn(sql`(select * from uncounted_attempts where webhook_ids && array(${webhookIds}))`)}) a
     where a.webhook_id in (${webhookIds})

@@ -1,4 +1,4 @@
-import { attemptsIn, type Database } from '@enterprise-api/shared/ledger';
+import { attemptsIn, type Database, startOf } from '@enterprise-api/shared/ledger';
 import { sql } from 'kysely';
 
 const batchesAtOnce = 200;
@@ -44,7 +44,7 @@ const cells = sql`cells as (
     from cells cross join lateral (values (duration, n, 0), (lag, 0, n)) as b (bucket, durations, lags)
     where bucket is not null group by 1, 2, 3, 4, 5, 6
   ), kinds as (
-    select k.id as webhook_id, level, date_trunc(level, minute, 'UTC') as start, event_type, error, status_code, bucket,
+    select k.id as webhook_id, level, ${startOf(sql`level`, sql`minute`)} as start, event_type, error, status_code, bucket,
       sum(durations)::int as durations, sum(lags)::int as lags, max(last_at) as last_at, max(last_failure) as last_failure
     from parts join webhooks w on w.id = webhook_id join organizations o on o.id = w.organization_id and o.state <> 'closed'
     cross join lateral (values (w.id), (o.id)) as k (id) cross join unnest(array['minute', 'hour', 'day']) as level
