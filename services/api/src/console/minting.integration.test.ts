@@ -115,6 +115,29 @@ describe('GET and DELETE …/console-sessions', () => {
 
   const enter = () => enterSession(api, mintSession(api, organizationId));
 
+  it('end all sessions of an organization that is closed, and its links', async () => {
+    const [entered, open] = [await enter(), await mintSession(api, organizationId)];
+    const expired = await enter();
+    const past = new Date(Date.now() - 60_000);
+    await setTimes(expired.id, { expires_at: past });
+    const close = `/internal/v1/organizations/${organizationId}/close`;
+    await api.internal('post', close).send({ confirm: organizationId }).expect(202);
+    const isEnded = async () => {
+      const { status } = await askConsole(api, 'get', `/${organizationId}/session`, entered.cookie);
+      return status === 401;
+    };
+    await until('the session has ended', isEnded, { withinMs: 5_000 });
+    await useLink(api, open.token).expect(401);
+    const sessions = await byId();
+    const time = expect.stringMatching(/^\d{4}-.*Z$/);
+    expect([entered, open, expired].map(({ id }) => sessions[id])).toMatchObject([
+      { state: 'ended', entered_at: time, ended_at: time },
+      { state: 'ended', entered_at: null, ended_at: time },
+      { state: 'ended', ended_at: past.toISOString() },
+    ]);
+    await api.internal('delete', `${sessionsPath()}/${entered.id}`).expect(404);
+  });
+
   it("are about a key's own sessions alone: another key's and the owner's service's are 404", async () => {
     const [mine, other] = [await api.createKey({ organizationId }), await api.createKey({ organizationId })];
     const own = await enterSession(api, mintByKey(api, mine));

@@ -92,6 +92,12 @@ export async function closeOrganization(
     .executeTakeFirstOrThrow();
 }
 
+/** Sessions of the console end with their organization, as the list of sessions then says. */
+export async function endSessionsOf(trx: DatabaseTransaction, id: Uuid): Promise<void> {
+  const sessions = trx.updateTable('console_sessions').set({ ended_at: sql<Date>`clock_timestamp()` });
+  await sessions.where('organization_id', '=', id).where('ended_at', 'is', null).execute();
+}
+
 export async function findActiveOrganizations(db: Database, ids: readonly Uuid[]): Promise<Uuid[]> {
   const rows = await db
     .selectFrom('organizations')

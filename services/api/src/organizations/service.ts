@@ -15,6 +15,7 @@ import { invalid, type Problem, problem } from '../http/problem.ts';
 import { type Cursors, type PageQuestion, paginate } from '../pagination/paging.ts';
 import {
   closeOrganization,
+  endSessionsOf,
   findByExternalId,
   findOrganization,
   insertOrganization,
@@ -82,6 +83,7 @@ export function createOrganizationService({ db, cursors, deliveryPolicy }: Organ
         if (before === undefined) return problem('not_found');
         if (before.state !== 'active') return present(before);
         const shown = present(await closeOrganization(trx, id, input.erase_after));
+        await endSessionsOf(trx, id);
         for (const webhookId of await deleteWebhooksOf(trx, id)) due(webhookId);
         const fields = fieldChanges(present(before), shown, ['external_id', 'state']);
         await changed({ action: 'organization.closed', objectId: id, organizationId: id, ...fields });
