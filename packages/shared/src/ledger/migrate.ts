@@ -37,7 +37,7 @@ export async function migrate(url: string, options: MigrateOptions = {}): Promis
     return await alone(db, async (session) => {
       const applied = await migrateLedger(db, session);
       await migrateQueue(url);
-      await keepNoStatistics(session, [['bullmq.job', 'data']]);
+      await keepNoStatistics(session, { 'bullmq.job': ['data'] });
       await ensurePartitions(db, await databaseTime(db));
       if (options.roleTimeouts) await setRoleTimeouts(db);
       return applied;

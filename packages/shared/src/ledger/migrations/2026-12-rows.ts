@@ -1,7 +1,14 @@
 import { type Kysely, sql } from 'kysely';
+import { hashEarlierEventKeys } from './event-keys.ts';
 
-/** Stores what each webhook is now. Changes go on meanwhile, and triggers write their versions. */
+/** Changes what 1.0.0 stored, without locks on tables. Processes write meanwhile, and triggers change that. */
 export async function up(db: Kysely<unknown>): Promise<void> {
+  await hashEarlierEventKeys(db);
+  await keepCurrentVersions(db);
+}
+
+/** Stores what each webhook is now. */
+async function keepCurrentVersions(db: Kysely<unknown>): Promise<void> {
   await sql`
     insert into webhook_versions (webhook_id, version, url, event_patterns, state)
     select id, version, url, event_patterns, state from webhooks

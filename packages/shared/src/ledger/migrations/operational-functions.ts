@@ -1,14 +1,15 @@
 import { type Kysely, sql } from 'kysely';
 
-/** Events that the service itself emits. PostgreSQL writes them, so that the statement that causes one can write it. */
-export async function up(db: Kysely<unknown>): Promise<void> {
-  await sql`alter table organizations add column operator boolean not null default false`.execute(db);
-  await sql`create index organizations_operators on organizations (id) where operator`.execute(db);
-  // `about`: the webhook that must not get the event; in an operator's copy, the organization.
+/**
+ * Events that the service itself emits. PostgreSQL writes them, so that the statement that causes one can write it.
+ * `about`: the webhook that must not get the event; in an operator's copy, the organization.
+ */
+export async function createOperationalEvents(db: Kysely<unknown>): Promise<void> {
   await sql`create table operational_events (event_id uuid primary key, about uuid not null)`.execute(db);
   await sql`create index operational_events_about on operational_events (about)`.execute(db);
   await createFormats(db);
   await createEventFunction(db);
+  await createRecoveryFunction(db);
 }
 
 async function createFormats(db: Kysely<unknown>): Promise<void> {
@@ -83,4 +84,25 @@ async function createEventFunction(db: Kysely<unknown>): Promise<void> {
           'id', public_id('key', id), 'name', name, 'key_prefix', 'nwk_' || public_id))
         from api_keys where id = object)
       else '{}' end`.execute(db);
+}
+
+/**
+ * Writes `webhook.recovered` about an enabled webhook unless that is the latest event about it: the success ends what
+ * `webhook.failing` announced, whichever URL failed. A volatile function also sees an event that was just committed.
+ */
+async function createRecoveryFunction(db: Kysely<unknown>): Promise<void> {
+  await sql`
+    create function operational_recovery(webhook uuid) returns void language plpgsql as $$
+    declare
+      latest record;
+    begin
+      select w.organization_id, o.event_id, e.type into latest
+      from (select event_id from operational_events where about = webhook order by event_id desc limit 1) o
+      cross join lateral (select type from events where id = o.event_id limit 1) e
+      cross join lateral (select organization_id from webhooks where id = webhook and state = 'enabled' limit 1) w;
+      if latest.type <> 'webhook.recovered' then
+        perform operational_event(latest.organization_id, 'webhook.recovered', webhook, latest.event_id::text,
+          jsonb_build_object('cause', 'succeeded', 'recovered_at', rfc3339(clock_timestamp())));
+      end if;
+    end $$`.execute(db);
 }

@@ -1,1 +1,0 @@
-export { hashEarlierEventKeys as up } from './event-keys.ts';
