@@ -134,7 +134,9 @@ async function createPartition(
 /** The planner keeps no statistics of texts that an erasure removes. `like` does not copy this. */
 async function copyStatisticsTargets(trx: DatabaseTransaction, table: string, name: string): Promise<void> {
   const { rows } = await sql<{ column: string }>`
-    select attname as column from pg_attribute where attrelid = ${table}::regclass and attnum > 0 and attstattarget = 0`.execute(trx);
+    select attname as column from pg_attribute where attrelid = ${table}::regclass and attnum > 0 and attstattarget = 0`.execute(
+    trx,
+  );
   for (const { column } of rows) {
     await sql`alter table ${sql.table(name)} alter column ${sql.ref(column)} set statistics 0`.execute(trx);
   }

@@ -21,6 +21,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`drop view all_attempts`.execute(db);
   await changeHistory(db);
   await keepNoStatistics(db, withoutStatistics);
+  await compressBodies(db);
   await sql`alter table idempotency_keys add column about_organization_id uuid`.execute(db);
   await createAllAttempts(db);
   await keepVersions(db);
@@ -55,18 +56,17 @@ async function createMonthlyTables(db: Kysely<unknown>): Promise<void> {
       event_id uuid not null primary key,
       organization_id uuid not null,
       subject text collate "C" not null
-    ) partition by range (event_id)`.execute(db);
-  await sql`create index event_subjects_by_subject on event_subjects (organization_id, subject, event_id)`.execute(db);
-  await sql`
+    ) partition by range (event_id);
+    create index event_subjects_by_subject on event_subjects (organization_id, subject, event_id);
     create table fan_outs (
       event_id uuid not null primary key,
       began_at timestamptz not null,
       ended_at timestamptz not null default clock_timestamp()
     ) partition by range (event_id)`.execute(db);
   for (const table of ['event_subjects', 'fan_outs']) await createPartitions(db, table);
-  await sql`alter table event_subjects alter column subject set statistics 0`.execute(db);
-  // Returns null for a body that PostgreSQL cannot read, because a fan-out must not fail on it.
   await sql`
+    alter table event_subjects alter column subject set statistics 0;
+    -- Returns null for a body that PostgreSQL cannot read, because a fan-out must not fail on it.
     create function event_subject(body text, field text) returns text language plpgsql immutable strict as $$
     declare
       subject text;
@@ -124,15 +124,13 @@ async function createErasures(db: Kysely<unknown>): Promise<void> {
       until_position bigint,
       check ((selection_sealed is null) = (completed_at is not null)),
       check (completed_at is null or selected_subject is null)
-    )`.execute(db);
-  await sql`create index erasures_newest on erasures (requested_at desc, id desc)`.execute(db);
-  await sql`create index erasures_running on erasures (organization_id) where completed_at is null`.execute(db);
-  await sql`
+    );
+    create index erasures_newest on erasures (requested_at desc, id desc);
+    create index erasures_running on erasures (organization_id) where completed_at is null;
     create table erasure_export (
       only_row boolean primary key default true check (only_row), exported_at timestamptz, restoring_since timestamptz
-    )`.execute(db);
-  await sql`insert into erasure_export default values`.execute(db);
-  await sql`
+    );
+    insert into erasure_export default values;
     create table bodies_to_remove (
       organization_id uuid not null, event_id uuid not null, primary key (organization_id, event_id))`.execute(db);
 }
@@ -146,21 +144,19 @@ async function changeOrganizations(db: Kysely<unknown>): Promise<void> {
       add column closed_at timestamptz,
       add column body_retention_seconds int check (body_retention_seconds >= 0),
       add column bodies_removed_position bigint not null default 0,
-      add column operator boolean not null default false`.execute(db);
-  await sql`create index organizations_with_body_retention on organizations (id)
-    where body_retention_seconds is not null`.execute(db);
-  await sql`create index organizations_erase_at on organizations (erase_at) where erase_at is not null`.execute(db);
-  await sql`create index organizations_operators on organizations (id) where operator`.execute(db);
-  await sql`
+      add column operator boolean not null default false;
+    create index organizations_with_body_retention on organizations (id) where body_retention_seconds is not null;
+    create index organizations_erase_at on organizations (erase_at) where erase_at is not null;
+    create index organizations_operators on organizations (id) where operator;
     alter table api_keys
       add column last_used_address text,
       add column last_used_user_agent text,
       add column ip_allowlist_mode text not null default 'enforce' check (ip_allowlist_mode in ('enforce', 'report')),
       add column outside_count bigint not null default 0,
       add column outside_last_at timestamptz,
-      add column outside_addresses text[]`.execute(db);
-  await sql`create index api_keys_by_expiry on api_keys (expires_at)
-    where expires_at is not null and revoked_at is null`.execute(db);
+      add column outside_addresses text[];
+    create index api_keys_by_expiry on api_keys (expires_at)
+      where expires_at is not null and revoked_at is null`.execute(db);
 }
 
 async function createConsoleSessions(db: Kysely<unknown>): Promise<void> {
@@ -183,11 +179,10 @@ async function createConsoleSessions(db: Kysely<unknown>): Promise<void> {
       expires_at timestamptz not null,
       created_at timestamptz not null default clock_timestamp(),
       check ((cookie_hash is null) = (entered_at is null))
-    )`.execute(db);
-  await sql`
-    create index console_sessions_newest on console_sessions (organization_id, created_at desc, id desc)`.execute(db);
-  await sql`create index console_sessions_of_key on console_sessions (key_id) where key_id is not null`.execute(db);
-  await sql`create index console_sessions_by_end on console_sessions ((coalesce(ended_at, expires_at)))`.execute(db);
+    );
+    create index console_sessions_newest on console_sessions (organization_id, created_at desc, id desc);
+    create index console_sessions_of_key on console_sessions (key_id) where key_id is not null;
+    create index console_sessions_by_end on console_sessions ((coalesce(ended_at, expires_at)))`.execute(db);
 }
 
 /**
@@ -200,31 +195,38 @@ async function changeWebhooks(db: Kysely<unknown>): Promise<void> {
       add column header_names text[],
       add column headers_sealed text,
       add column auto_recover boolean not null default false,
-      add column recovery_probe_id uuid`.execute(db);
-  await sql`create index webhooks_probed on webhooks (recovery_probe_id)
-    where recovery_probe_id is not null`.execute(db);
-  await sql`alter table webhook_urls rename to webhook_versions`.execute(db);
-  await sql`alter index webhook_urls_pkey rename to webhook_versions_pkey`.execute(db);
-  await sql`
+      add column recovery_probe_id uuid;
+    create index webhooks_probed on webhooks (recovery_probe_id) where recovery_probe_id is not null;
+    alter table webhook_urls rename to webhook_versions;
+    alter index webhook_urls_pkey rename to webhook_versions_pkey;
     alter table webhook_versions
       add column event_patterns text[],
       add column state text check (state in ('enabled', 'disabled', 'deleted')),
       add column change_began_at timestamptz,
-      add column change_ended_at timestamptz`.execute(db);
-  await sql`create index webhook_versions_not_ended on webhook_versions (webhook_id)
-    where change_ended_at is null`.execute(db);
+      add column change_ended_at timestamptz;
+    create index webhook_versions_not_ended on webhook_versions (webhook_id)
+      where change_ended_at is null`.execute(db);
 }
 
 /** `paused_for`: how long pauses that have ended lasted since the first failure. */
 async function changeHistory(db: Kysely<unknown>): Promise<void> {
   await sql`
-    alter table deliveries add column canceled_reason text, add column erased boolean not null default false`.execute(
-    db,
-  );
-  // With a backlog, all sampled rows may be of one webhook. PostgreSQL would then look for others by time, row by row.
-  await sql`alter table pending_deliveries alter column webhook_id set (n_distinct = 10000)`.execute(db);
-  await sql`alter table attempts add column remote_address text, add column response_headers jsonb`.execute(db);
-  await sql`alter table webhook_health add column paused_for interval not null default '0'`.execute(db);
+    alter table deliveries add column canceled_reason text, add column erased boolean not null default false;
+    -- With a backlog, all sampled rows may be of one webhook. PostgreSQL would then look for others by time, row by row.
+    alter table pending_deliveries alter column webhook_id set (n_distinct = 10000);
+    alter table attempts add column remote_address text, add column response_headers jsonb;
+    alter table webhook_health add column paused_for interval not null default '0'`.execute(db);
+}
+
+/** Setting the type has reset the compression. Not every server supports lz4. */
+async function compressBodies(db: Kysely<unknown>): Promise<void> {
+  await sql`
+    do $$ declare bodies regclass; begin
+      for bodies in select relid from pg_partition_tree('event_bodies') loop
+        execute format('alter table %s alter column body set compression lz4', bodies);
+      end loop;
+    exception when feature_not_supported or invalid_parameter_value then null;
+    end $$`.execute(db);
 }
 
 async function createAllAttempts(db: Kysely<unknown>): Promise<void> {
@@ -247,12 +249,8 @@ async function keepVersions(db: Kysely<unknown>): Promise<void> {
       insert into webhook_versions (webhook_id, version, url, event_patterns, state, change_began_at)
       values (new.id, new.version, new.url, new.event_patterns, new.state, now());
       return null;
-    end $$`.execute(db);
-  await sql`
-    create trigger keep_first_version after insert on webhooks for each row execute function keep_webhook_version()`.execute(
-    db,
-  );
-  await sql`
+    end $$;
+    create trigger keep_first_version after insert on webhooks for each row execute function keep_webhook_version();
     create trigger keep_version after update on webhooks for each row
     when (new.version <> old.version
       and (new.url, new.event_patterns, new.state) is distinct from (old.url, old.event_patterns, old.state))
@@ -261,10 +259,8 @@ async function keepVersions(db: Kysely<unknown>): Promise<void> {
 
 /** Version 1.0.0 reads and deletes URLs under the old name. The triggers have written what it inserts. */
 async function createOldName(db: Kysely<unknown>): Promise<void> {
-  await sql`create view webhook_urls as select webhook_id, version, url from webhook_versions`.execute(db);
-  await sql`
-    create function ignore_webhook_url() returns trigger language plpgsql as $$ begin return null; end $$`.execute(db);
-  await sql`
+  await sql`create view webhook_urls as select webhook_id, version, url from webhook_versions;
+    create function ignore_webhook_url() returns trigger language plpgsql as $$ begin return null; end $$;
     create trigger ignore_webhook_url instead of insert on webhook_urls for each row execute function ignore_webhook_url()`.execute(
     db,
   );

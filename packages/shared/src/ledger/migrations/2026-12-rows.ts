@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import { hashEarlierEventKeys } from './event-keys.ts';
 
-/** Changes what 1.0.0 stored, without locks on tables. Processes write meanwhile, and triggers change that. */
+/** Changes the rows of 1.0.0. This migration locks no table; triggers change what processes write meanwhile. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await hashEarlierEventKeys(db);
   await keepCurrentVersions(db);

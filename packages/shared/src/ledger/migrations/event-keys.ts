@@ -9,7 +9,7 @@ export async function hashEventKeys(db: Kysely<unknown>): Promise<void> {
   await sql`
     create function event_key(organization uuid, key text) returns text language sql immutable parallel safe
     return 'sha256 ' || encode(sha256(convert_to(organization::text || ':' || key, 'UTF8')), 'hex')`.execute(db);
-  // The table has ids of earlier versions until the next migration. Such an id is a duplicate.
+  // The table has ids of 1.0.0 until the next migration. Such an id is a duplicate.
   await createHashFunction(
     db,
     sql`if exists (select from event_keys where organization_id = new.organization_id and key = new.key) then
@@ -18,21 +18,19 @@ export async function hashEventKeys(db: Kysely<unknown>): Promise<void> {
   );
   await sql`
     create trigger hash_event_key before insert on event_keys for each row
-    when (new.key not like 'sha256 %' and pg_trigger_depth() = 0) execute function hash_event_key()`.execute(db);
-  // Producers may not delete, so the function runs with the rights of the migrating role.
-  await sql`
+    when (new.key not like 'sha256 %' and pg_trigger_depth() = 0) execute function hash_event_key();
+    -- Producers may not delete, so the function runs with the rights of the migrating role.
     create function forget_event_key() returns trigger language plpgsql
     security definer set search_path from current as $$
     begin
       delete from event_keys where organization_id = new.organization_id and key = new.key;
       return null;
-    end $$`.execute(db);
-  await sql`
+    end $$;
     create constraint trigger forget_event_key after insert on event_keys deferrable initially deferred for each row
     when (new.key not like 'sha256 %') execute function forget_event_key()`.execute(db);
 }
 
-/** Hashes the ids of earlier versions. Writers go on meanwhile, because the trigger knows both forms. */
+/** Hashes the ids of 1.0.0. Writers go on meanwhile, because the trigger knows both forms. */
 export async function hashEarlierEventKeys(db: Kysely<unknown>): Promise<void> {
   await sql`update event_keys set key = event_key(organization_id, key) where key not like 'sha256 %'`.execute(db);
   await createHashFunction(db, sql``);

@@ -5,8 +5,9 @@ import { type Kysely, sql } from 'kysely';
  * `about`: the webhook that must not get the event; in an operator's copy, the organization.
  */
 export async function createOperationalEvents(db: Kysely<unknown>): Promise<void> {
-  await sql`create table operational_events (event_id uuid primary key, about uuid not null)`.execute(db);
-  await sql`create index operational_events_about on operational_events (about)`.execute(db);
+  await sql`
+    create table operational_events (event_id uuid primary key, about uuid not null);
+    create index operational_events_about on operational_events (about)`.execute(db);
   await createFormats(db);
   await createEventFunction(db);
   await createRecoveryFunction(db);
@@ -15,17 +16,13 @@ export async function createOperationalEvents(db: Kysely<unknown>): Promise<void
 async function createFormats(db: Kysely<unknown>): Promise<void> {
   await sql`
     create function rfc3339(moment timestamptz) returns text language sql stable parallel safe
-    return to_char(moment at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`.execute(db);
-  // `toPublicId` computes the same id.
-  await sql`
+    return to_char(moment at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"');
+    -- toPublicId computes the same id.
     create function public_id(prefix text, id uuid) returns text language sql immutable parallel safe
     return prefix || '_' || (
       select string_agg(substr('0123456789abcdefghjkmnpqrstvwxyz', substring(bits from nth * 5 + 1 for 5)::bit(5)::int + 1, 1), '' order by nth)
-      from (select B'00' || ('x' || replace(id::text, '-', ''))::bit(128) as bits) b, generate_series(0, 25) nth)`.execute(
-    db,
-  );
-  // The id makes an event exist once. No producer's id contains a space.
-  await sql`
+      from (select B'00' || ('x' || replace(id::text, '-', ''))::bit(128) as bits) b, generate_series(0, 25) nth);
+    -- The id makes an event exist once. No producer's id contains a space.
     create function operational_key(organization uuid, kind text, object uuid, transition text) returns text
     language sql immutable parallel safe
     return event_key(organization, kind || ' ' || object || ' ' || transition)`.execute(db);
@@ -71,8 +68,7 @@ async function createEventFunction(db: Kysely<unknown>): Promise<void> {
         end if;
         insert into outbox (event_id, organization_id) values (event, receiver.id);
       end loop;
-    end $$`.execute(db);
-  await sql`
+    end $$;
     create function operational_object(kind text, object uuid) returns jsonb language sql stable
     return case
       when kind like 'webhook.%' then (

@@ -11,7 +11,9 @@ export async function keepNoStatistics(
   for (const [table, columns] of Object.entries(columnsOfTables)) {
     const { rows } = await sql<{ name: string; type: string }>`
       select attname as name, format_type(atttypid, atttypmod) as type from pg_attribute
-      where attrelid = ${table}::regclass and attname = any(${columns}) and attstattarget is distinct from 0`.execute(db);
+      where attrelid = ${table}::regclass and attname = any(${columns}) and attstattarget is distinct from 0`.execute(
+      db,
+    );
     if (rows.length === 0) continue;
     const changes = rows.map(
       ({ name, type }) =>

@@ -57,14 +57,14 @@ async function createReplays(db: Kysely<unknown>): Promise<void> {
       check ((state = 'running') = (completed_at is null)),
       check ((state = 'running') = (delivery_ids is not null)),
       check ((state = 'running') = (rounds is not null))
-    )`.execute(db);
-  for (const column of ['delivery_ids', 'rounds', 'due_times'].map((name) => sql.ref(name)))
-    await sql`alter table replays alter column ${column} set storage external, alter column ${column} set statistics 0`.execute(
-      db,
     );
-  await sql`create index replays_newest on replays (organization_id, created_at desc, id desc)`.execute(db);
-  await sql`create index replays_of_webhook on replays (webhook_id, created_at desc, id desc)`.execute(db);
-  await sql`create index replays_running on replays (count_due_at) where state = 'running'`.execute(db);
+    alter table replays
+      alter column delivery_ids set storage external, alter column delivery_ids set statistics 0,
+      alter column rounds set storage external, alter column rounds set statistics 0,
+      alter column due_times set storage external, alter column due_times set statistics 0;
+    create index replays_newest on replays (organization_id, created_at desc, id desc);
+    create index replays_of_webhook on replays (webhook_id, created_at desc, id desc);
+    create index replays_running on replays (count_due_at) where state = 'running'`.execute(db);
 }
 
 /**
@@ -90,8 +90,7 @@ async function createCounts(db: Kysely<unknown>): Promise<void> {
       last_at timestamptz not null,
       last_delivery_id uuid,
       primary key (webhook_id, level, start, event_type, error, status_code)
-    ) with (fillfactor = 70)`.execute(db);
-  await sql`
+    ) with (fillfactor = 70);
     create table uncounted_attempts (
       recorded_at timestamptz not null default now(),
       webhook_ids uuid[] not null,
