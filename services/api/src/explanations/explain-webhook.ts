@@ -3,7 +3,10 @@ import { toPublicId } from '@enterprise-api/shared/runtime';
 import type { FannedOut, PossibleVersion, WebhookAt } from './queries.ts';
 
 /** If only a type is given, the event does not exist: it counts as waiting, and has no times. */
-export interface ExplainedEvent extends Pick<FannedOut, 'type' | 'erased_at' | 'fanned_out_at' | 'is_waiting'> {
+export interface ExplainedEvent extends Pick<
+  FannedOut,
+  'type' | 'erased_at' | 'fanned_out_at' | 'is_waiting' | 'is_being_erased'
+> {
   created_at: Date | null;
 }
 
@@ -83,16 +86,16 @@ function withoutDelivery(event: ExplainedEvent, row: WebhookAt): Verdict | null 
     return skipped('created_later', `The webhook was created at ${created}, after the event at ${accepted}.`);
   }
   const { fanned_out_at, erased_at, is_waiting } = event;
-  const isErased = fanned_out_at === null && erased_at !== null && !is_waiting;
+  const isErased = is_waiting ? event.is_being_erased : fanned_out_at === null && erased_at !== null;
   const judged = is_waiting || isErased ? versions.slice(-1) : versions;
   const version = judged.findLast((each) => reasonOf(each, event.type) !== null);
   if (version !== undefined) return skipped(reasonOf(version, event.type), skippedMessage(event, row, version));
   if (row.is_subject) return skipped(null, 'The event is about this webhook, which does not get it.');
-  if (is_waiting) return { outcome: 'pending', reason: 'not_fanned_out', message: pendingMessage(event), certain };
   if (isErased) {
-    const message = `The event was erased at ${erased_at.toISOString()}, before its fan-out.`;
-    return { outcome: 'canceled', reason: 'erased', message, certain };
+    const when = erased_at === null ? 'is being erased' : `was erased at ${erased_at.toISOString()}`;
+    return { outcome: 'canceled', reason: 'erased', message: `The event ${when}, before its fan-out.`, certain };
   }
+  if (is_waiting) return { outcome: 'pending', reason: 'not_fanned_out', message: pendingMessage(event), certain };
   return { ...skipped(null, 'We do not know how the webhook was configured at the fan-out.'), certain: false };
 }
 

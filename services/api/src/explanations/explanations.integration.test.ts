@@ -224,6 +224,37 @@ describe('GET /v1/events/{event_id}/explain', () => {
     ]);
   });
 
+  it.each([
+    ['a subject', () => ({ subject: 'bat_1' })],
+    ['its id', (eventId: string) => ({ event_ids: [toPublicId('evt', eventId)] })],
+    ['a time', () => ({ before: at(0).toISOString(), confirm: organizationId })],
+    ['everything', () => ({ all: true, confirm: organizationId })],
+  ])('200 without a promise for an event that waits while %s is being erased', async (_name, selection) => {
+    const id = await createWebhook({});
+    const earlier = await insertEvent('waiting');
+    const body = JSON.stringify({ data: { batch_id: 'bat_1' } });
+    await api.db.insertInto('event_bodies').values({ event_id: earlier, body }).execute();
+    const erase = (of: object) =>
+      api
+        .internal('post', '/internal/v1/erasures')
+        .send({ organization_id: organizationId, ...of })
+        .expect(202);
+    await erase({ subject: 'bat_2' });
+    await erase({ event_ids: [toPublicId('evt', newUuid())] });
+    await erase({ before: at(-120_000).toISOString(), confirm: organizationId });
+    const promised = { outcome: 'pending', reason: 'not_fanned_out' };
+    expect(await webhookOf(earlier, id)).toMatchObject(promised);
+    await erase(selection(earlier));
+    const message = 'The event is being erased, before its fan-out.';
+    expect(await webhookOf(earlier, id)).toMatchObject({ outcome: 'canceled', reason: 'erased', message });
+    await sql`update events set created_at = clock_timestamp() where id = ${earlier}`.execute(api.db);
+    expect(await webhookOf(earlier, id)).toMatchObject(promised);
+    await sql`update events set created_at = ${at(-60_000)} where id = ${earlier}`.execute(api.db);
+    await sql`update erasures set completed_at = now(), selection_sealed = null, selected_subject = null,
+      selected_ids = null, selected_before = null`.execute(api.db);
+    expect(await webhookOf(earlier, id)).toMatchObject(promised);
+  });
+
   it('200 with what can be said of an event that an earlier version fanned out', async () => {
     const eventId = await insertEvent('neither');
     const [same, changed, unknown] = [

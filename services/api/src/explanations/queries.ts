@@ -4,7 +4,14 @@ import {
   subscribableEventTypeNames,
   type WaitingFor,
 } from '@enterprise-api/shared/contracts';
-import { type Database, type DatabaseTransaction, deliveryIdsOf, type Row } from '@enterprise-api/shared/ledger';
+import {
+  type Database,
+  type DatabaseTransaction,
+  deliveryIdsOf,
+  isBeingErased,
+  type Row,
+  subjectInBody,
+} from '@enterprise-api/shared/ledger';
 import { nilUuid, type Uuid } from '@enterprise-api/shared/runtime';
 import { sql } from 'kysely';
 import { canceledReason, effectiveStatus, isCanceledByWebhook, waitingFor } from '../deliveries/effective-status.ts';
@@ -15,6 +22,8 @@ export interface FannedOut extends Pick<Row<'events'>, 'type' | 'created_at' | '
   fanned_out_at: Date | null;
   /** Whether the event still waits for its fan-out. */
   is_waiting: boolean;
+  /** Whether a running erasure covers the event, if it waits. */
+  is_being_erased: boolean;
   /** A change that ended before this time was visible to the fan-out. */
   from: string;
   /** A change that began after this time was not visible to the fan-out. */
@@ -38,12 +47,13 @@ export async function findFannedOut(
           select min(created_at) from deliveries where id between ${first} and ${last} and event_id = ${eventId}
         )) as fanned_out_at,
         exists (select from outbox where event_id = ${eventId})
-          or exists (select from parked_events where event_id = ${eventId}) as is_waiting
-      from events e left join fan_outs f on f.event_id = ${eventId}
+          or exists (select from parked_events where event_id = ${eventId}) as is_waiting,
+        ${isBeingErased(sql`e.organization_id`, sql`e.id`, subjectInBody)} as is_being_erased
+      from events e left join event_bodies b on b.event_id = ${eventId} left join fan_outs f on f.event_id = ${eventId}
       where e.id = ${eventId} and e.organization_id = ${organizationId} and not e.test
         and e.type = any (${subscribableEventTypeNames}::text[])
     )
-    select type, created_at, created_at::text as "acceptedAt", erased_at, fanned_out_at, is_waiting,
+    select type, created_at, created_at::text as "acceptedAt", erased_at, fanned_out_at, is_waiting, is_being_erased,
       (case when fanned_out_at is not null then coalesce(began_at, fanned_out_at - interval '500 milliseconds')
             when is_waiting then now() else created_at end - interval '1 second')::text as "from",
       coalesce(fanned_out_at, case when not is_waiting then erased_at end, 'infinity')::text as until

@@ -39,7 +39,7 @@ export function createExplanations(db: Database) {
       const rows = await listWebhooksAt(trx, organizationId, { webhookId: toUuid(webhook_id) });
       if (webhook_id !== undefined && rows.length === 0) return problem('not_found');
       const nothing = { created_at: null, fanned_out_at: null };
-      const event = { type, ...nothing, erased_at: null, is_waiting: true };
+      const event = { type, ...nothing, erased_at: null, is_waiting: true, is_being_erased: false };
       const data = rows.flatMap((row) => explainWebhook(event, row) ?? []);
       return { object: 'explanation', event_id: null, event_type: type, ...nothing, data };
     },

@@ -10,6 +10,7 @@ import {
   type Database,
   daysBetween,
   isAtLimit,
+  isBeingErased,
   isLimited,
   isPaused,
   prepared,
@@ -122,10 +123,7 @@ const pickedEvents = ({ inRange, days }: Source) => sql`picked_events as materia
     left join lateral (
       select body from event_bodies where event_id = p.event_id and ${days.within(sql`event_id`)} limit 1) b on true
     join known_types k on k.type = e.type
-    where not exists (select from erasures x where x.organization_id = p.organization_id and x.completed_at is null
-      and e.created_at < x.requested_at and (x.selection_kind = 'all' or e.created_at < x.selected_before
-        or p.event_id = any (x.selected_ids)
-        or x.selected_subject = event_key(p.organization_id, event_subject(b.body, k.subject_field))))
+    where not ${isBeingErased(sql`p.organization_id`, sql`p.event_id`, sql`event_subject(b.body, k.subject_field)`)}
       and not exists (select from organizations o where o.id = p.organization_id and o.erase_at <= now())
   )`;
 

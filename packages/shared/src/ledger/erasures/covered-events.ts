@@ -89,6 +89,24 @@ const fieldsByType = sql.raw(
     .join(', '),
 );
 
+/**
+ * Whether a running erasure covers an event that is not fanned out. It will be erased, and its deliveries never become
+ * pending. Reads a row `e` of `events` without its organization.
+ */
+export const isBeingErased = (
+  organizationId: RawBuilder<unknown>,
+  id: RawBuilder<unknown>,
+  subject: RawBuilder<unknown>,
+) => sql`
+  exists (select from erasures x where x.organization_id = ${organizationId} and x.completed_at is null
+      and e.created_at < x.requested_at and (x.selection_kind = 'all' or e.created_at < x.selected_before
+        or ${id} = any (x.selected_ids)
+        or x.selected_subject = event_key(${organizationId}, ${subject})))`;
+
+/** Reads rows `e` of `events` and `b` of `event_bodies`. */
+export const subjectInBody = sql`
+  event_subject(b.body, (select field from (values ${fieldsByType}) as k (type, field) where k.type = e.type))`;
+
 type HasSubject = (subject: RawBuilder<unknown>) => RawBuilder<unknown>;
 
 function waitingWith(
