@@ -25,13 +25,16 @@ export function createDeliveryService({ db, history, cursors }: DeliveryServiceO
       const readIndexed = (from: Database, page: PageQuestion) =>
         listDeliveries(from, organizationId, page, indexedOf(filter));
       const options = { matches: matchOf(filters), beginning: beginnings[order] };
+      // No index has both filters: of many rows, few may match.
+      const mayTakeLong =
+        filters.event_type !== undefined && (filters.webhook_id !== undefined || filters.status !== undefined);
       const ask = async (page: PageQuestion) => {
         const searches = filters.last_status_code !== undefined || filters.last_error !== undefined;
         const readBy: HistoryReads = order === 'asc' ? (each) => each(db) : history;
         const rows = searches
           ? undefined
           : await readBy((from) =>
-              filters.event_type === undefined ? read(from, page) : readAtOnce(from, (trx) => read(trx, page)),
+              mayTakeLong ? readAtOnce(from, (trx) => read(trx, page)) : read(from, page),
             );
         return rows ?? search(db, organizationId, page, readIndexed, options);
       };

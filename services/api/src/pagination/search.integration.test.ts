@@ -1,5 +1,6 @@
 import type { Page } from '@enterprise-api/shared/contracts';
 import { fromPublicId, newUuid } from '@enterprise-api/shared/runtime';
+import { untilLockWait } from '@enterprise-api/testkit';
 import { describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
 import { isProblem } from '../http/problem.ts';
@@ -169,6 +170,20 @@ describe('a search whose time is over', () => {
       const next = await get(path, { ...query, cursor: body.next_cursor }).expect(200);
       expect(idsOf(next).map(uuidOf)).toEqual([id]);
     }
+  });
+
+  it('is no reason for a transaction around a list by type alone, which an index serves', async () => {
+    const { answer, isAlone } = await api.db.transaction().execute(async (trx) => {
+      await sql`lock table deliveries in access exclusive mode`.execute(trx);
+      const answer = Promise.resolve(get(deliveries, { event_type: 'batch.failed' }).expect(200));
+      await untilLockWait(api.db);
+      const { rows } = await sql<{ isAlone: boolean }>`
+        select xact_start = query_start as "isAlone" from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'`.execute(api.db);
+      return { answer: () => answer, isAlone: rows[0]?.isAlone };
+    });
+    expect(isAlone).toBe(true);
+    expect((await answer()).body).not.toHaveProperty('searched_until');
   });
 
   it('says how far it looked, also on an empty page, and goes on from there', async () => {
