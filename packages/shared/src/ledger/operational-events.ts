@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { EventType } from '../contracts/index.ts';
 import { newUuid, type Uuid } from '../runtime/ids.ts';
 import type { Database, DatabaseTransaction } from './database.ts';
+import { countLimit } from './ledger-figures.ts';
 import { type SkippedSelection, skippedEvents } from './skipped-events.ts';
 import { pausedFor } from './webhook-controls.ts';
 
@@ -56,7 +57,7 @@ export function noteEnabledWebhook(
 export function noteRecoveredWebhook(trx: DatabaseTransaction, selection: SkippedSelection): Promise<void> {
   const { organizationId, webhookId: id, since } = selection;
   const facts = sql`jsonb_build_object('cause', 'probe', 'recovered_at', rfc3339(now()),
-    'skipped', (select count(*) from (${skippedEvents(selection, 100_000)}) s),
+    'skipped', (select count(*) from (${skippedEvents(selection, countLimit)}) s),
     'replay', jsonb_build_object('since', rfc3339(${since}::timestamptz), 'status', jsonb_build_array('skipped')))`;
   return writeOperationalEvent(trx, { ...atNow({ id, organizationId }), type: 'webhook.recovered', facts });
 }
@@ -67,14 +68,13 @@ const atNow = ({ id, organizationId }: { id: Uuid; organizationId: Uuid }) => ({
   transition: sql`rfc3339(now())`,
 });
 
-/** The moments of an API key about which its organization gets an event. */
-const keyMoments = sql`(values ('api_key.expiring', interval '7 days'), ('api_key.expiring', interval '1 day'),
-  ('api_key.expired', interval '0')) as t (type, before)`;
+/**
+ * The moments of an API key about which its organization gets an event. If no worker ran, the event is late, but it is
+ * never written after the next moment. All intervals count back from the expiry.
+ */
+const keyMoments = sql`(values ('api_key.expiring', interval '7 days', interval '1 day'),
+  ('api_key.expiring', interval '1 day', interval '0'), ('api_key.expired', interval '0', interval '-7 days')) as t (type, before, until)`;
 const keyTransition = sql`rfc3339(k.expires_at) || ' ' || t.before`;
-
-/** Retention removes nothing younger than a day. So an event of the last day that exists still has its key. */
-const ofLastDay = (moment: RawBuilder<unknown>) =>
-  sql`${moment} > clock_timestamp() - interval '1 day' and ${moment} <= clock_timestamp()`;
 
 const exists = (
   organization: string,
@@ -111,17 +111,18 @@ export async function noteExpiringKeys(db: Database): Promise<boolean> {
     select operational_event(k.organization_id, t.type, k.id, ${keyTransition},
       jsonb_build_object('expires_at', rfc3339(k.expires_at)))
     from api_keys k join organizations o on o.id = k.organization_id cross join ${keyMoments}
-    where o.state = 'active' and k.revoked_at is null and k.expires_at > clock_timestamp() - interval '1 day'
-      and k.expires_at <= clock_timestamp() + interval '7 days' and ${ofLastDay(sql`k.expires_at - t.before`)}
-      and (t.type = 'api_key.expired' or k.expires_at > clock_timestamp())
+    where o.state = 'active' and k.revoked_at is null
+      and k.expires_at > now() - interval '7 days' and k.expires_at <= now() + interval '7 days'
+      and k.expires_at - t.before <= now() and k.expires_at - t.until > now()
       and not ${exists('k.organization_id', sql`t.type`, 'k.id', keyTransition)}
     limit ${writtenAtOnce}`.execute(db);
   return rows.length === writtenAtOnce;
 }
 
 /**
- * Writes events about failing webhooks. Locks their health, because a success that is being recorded would end the
- * failure.
+ * Writes events about failing webhooks, up to a week late if no worker ran: retention keeps the keys of existing events
+ * for longer. The second event replaces a first one that is late. Locks their health, because a success that is being
+ * recorded would end the failure.
  */
 export async function noteFailingWebhooks(
   db: Database,
@@ -132,11 +133,13 @@ export async function noteFailingWebhooks(
   const { rows } = await sql`
     with due as materialized (
       select w.id, w.organization_id, h.first_failure_at, h.failed_attempts, ${transition} as transition,
-        case when h.failed_attempts >= ${failedAttempts} then rfc3339(${disableAt}) end as disable_at
+        rfc3339(x.disable_at) as disable_at
       from webhook_health h join webhooks w on w.id = h.webhook_id left join webhook_controls k on k.webhook_id = w.id
-      cross join lateral (values (interval '1 day', 1, h.first_failure_at + interval '1 day'),
-        (make_interval(days => ${afterDays} - 1), ${failedAttempts}::int, ${disableAt} - interval '1 day')) as t (after, attempts, moment)
-      where w.state = 'enabled' and h.failed_attempts >= t.attempts and ${ofLastDay(sql`t.moment`)}
+      cross join lateral (select case when h.failed_attempts >= ${failedAttempts} then ${disableAt} end as disable_at) x
+      cross join lateral (values (interval '1 day', h.first_failure_at + interval '1 day', x.disable_at - interval '1 day'),
+        (make_interval(days => ${afterDays} - 1), x.disable_at - interval '1 day', null)) as t (after, moment, until)
+      where w.state = 'enabled' and t.moment > now() - interval '7 days' and t.moment <= now()
+        and (t.until <= now()) is not true
         and not ${exists('w.organization_id', sql`'webhook.failing'`, 'w.id', transition)}
       limit ${writtenAtOnce} for update of h skip locked
     )

@@ -33,9 +33,7 @@ export function createDeliveryService({ db, history, cursors }: DeliveryServiceO
         const readBy: HistoryReads = order === 'asc' ? (each) => each(db) : history;
         const rows = searches
           ? undefined
-          : await readBy((from) =>
-              mayTakeLong ? readAtOnce(from, (trx) => read(trx, page)) : read(from, page),
-            );
+          : await readBy((from) => (mayTakeLong ? readAtOnce(from, (trx) => read(trx, page)) : read(from, page)));
         return rows ?? search(db, organizationId, page, readIndexed, options);
       };
       return paginate(cursors, { cursor, limit, order }, scope, ask, presentDelivery);

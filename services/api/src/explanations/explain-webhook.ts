@@ -3,10 +3,8 @@ import { toPublicId } from '@enterprise-api/shared/runtime';
 import type { FannedOut, PossibleVersion, WebhookAt } from './queries.ts';
 
 /** If only a type is given, the event does not exist: it counts as waiting, and has no times. */
-export interface ExplainedEvent extends Pick<
-  FannedOut,
-  'type' | 'erased_at' | 'fanned_out_at' | 'is_waiting' | 'is_being_erased'
-> {
+export interface ExplainedEvent
+  extends Pick<FannedOut, 'type' | 'erased_at' | 'fanned_out_at' | 'is_waiting' | 'is_being_erased'> {
   created_at: Date | null;
 }
 

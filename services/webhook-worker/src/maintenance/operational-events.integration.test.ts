@@ -136,23 +136,36 @@ describe('the sweep', () => {
   });
 
   it.each([
-    ['not yet after 6.5 days', 6.5, []],
-    ['after 7.5 days', 7.5, ['webhook.failing']],
-  ])('tells a day before the webhook is disabled, of which 3 days were paused: %s', async (_name, days, expected) => {
-    const { organizationId, webhookId } = await insertFailing(days * day, { failed: 20 });
-    await sql`update webhook_health set paused_for = interval '3 days' where webhook_id = ${webhookId}`.execute(db);
+    ['not yet after 6.5 days', 6.5, 1],
+    ['after 7.5 days', 7.5, 2],
+  ])('tells again a day before the webhook is disabled, of which 3 days were paused: %s', async (_name, days, told) => {
+    const { organizationId, webhookId } = await insertFailing(days * day);
     await sweep();
-    expect(await typesOf(organizationId)).toEqual(expected);
+    await sql`update webhook_health set failed_attempts = 20, paused_for = interval '3 days'
+      where webhook_id = ${webhookId}`.execute(db);
+    await sweep();
+    expect(await typesOf(organizationId)).toHaveLength(told);
   });
 
   it.each([
     ['has failed for less than a day', 23 * hour, 5],
-    ['may be disabled in a day, but has failed too seldom', 4 * day + hour, 19],
-    ['passed both moments more than a day ago', 6 * day, 20],
+    ['passed both moments more than a week ago', 12 * day, 20],
   ])('tells nothing of a webhook that %s', async (_name, forMs, failed) => {
     const { organizationId } = await insertFailing(forMs, { failed });
     await sweep();
     expect(await typesOf(organizationId)).toEqual([]);
+  });
+
+  it.each([
+    ['passed the first moment', 3 * day, 5, null],
+    ['passed the second moment too, but failed too seldom', 4.5 * day, 19, null],
+    ['passed both moments, of which the second counts', 4.5 * day, 20, expect.any(String)],
+    ['should be disabled by now', 7 * day, 20, expect.any(String)],
+  ])('tells once of a webhook that %s while no worker ran', async (_name, forMs, failed, disable_at) => {
+    const { organizationId } = await insertFailing(forMs, { failed });
+    await sweep();
+    await sweep();
+    expect(await eventsOf(organizationId)).toMatchObject([{ type: 'webhook.failing', data: { disable_at } }]);
   });
 
   it('tells nothing of a disabled webhook, or of a closed organization', async () => {
@@ -170,8 +183,10 @@ describe('the sweep', () => {
     ['in less than a day', 0.5 * day, ['api_key.expiring']],
     ['in more than 7 days', 7.5 * day, []],
     ['now', -1_000, ['api_key.expired']],
-    ['long ago', -2 * day, []],
-  ])('tells of a key that expires %s', async (_name, expiresInMs, types) => {
+    ['in 2 days, the first time that a worker runs', 2 * day, ['api_key.expiring']],
+    ['2 days before a worker runs', -2 * day, ['api_key.expired']],
+    ['long ago', -8 * day, []],
+  ])('tells once of a key that expires %s', async (_name, expiresInMs, types) => {
     const { organizationId, id } = await insertKey(expiresInMs);
     await sweep();
     await sweep();
@@ -181,6 +196,19 @@ describe('the sweep', () => {
       const api_key = { id: toPublicId('key', id), name: 'production', key_prefix: 'nwk_abcd1234' };
       expect(data).toMatchObject({ organization_name: 'Test organization', api_key, expires_at: expect.any(String) });
     }
+  });
+
+  it('reads no other keys than those that expire in these days', async () => {
+    await sql`insert into api_keys (id, organization_id, name, public_id, scopes, hash, expires_at)
+      select gen_random_uuid(), ${await insertOrganization(db)}, '', n::text, '{}', n::text::bytea, now() + interval '1 year'
+      from generate_series(1, 5000) n`.execute(db);
+    await sql`analyze api_keys`.execute(db);
+    await db.transaction().execute(async (trx) => {
+      await noteExpiringKeys(trx);
+      const { rows } = await sql`select seq_tup_read + idx_tup_fetch < 1000 as few
+        from pg_stat_xact_user_tables where relname = 'api_keys'`.execute(trx);
+      expect(rows).toEqual([{ few: true }]);
+    });
   });
 
   it('by several workers at once, one of which is killed, writes each event once', async () => {

@@ -1,6 +1,13 @@
 import { bodiesPartitionName, bodiesTable, dayMs, partitionName, startOfMonth } from '@enterprise-api/shared/ledger';
 import { describe, expect, it } from '@jest/globals';
-import { expiryOf, inDropOrder, type Partition, startOfBodies, startOfHistory } from './partitions.ts';
+import {
+  expiryOf,
+  inDropOrder,
+  type Partition,
+  startOfBodies,
+  startOfEventKeys,
+  startOfHistory,
+} from './partitions.ts';
 
 const hour = 3_600_000;
 const at = (text: string) => Date.parse(`${text}Z`);
@@ -51,6 +58,12 @@ it('bodies without a partition go with those of their day', () => {
 it('the keys of the first month that is kept stay', () => {
   expect(startOfHistory(periods, at('2026-10-29T23:59:59'))).toBe(at('2026-07-01T00:00:00'));
   expect(startOfHistory(periods, at('2026-10-30T00:00:00'))).toBe(at('2026-08-01T00:00:00'));
+});
+
+it('the keys of the last 8 days stay, which tell a late sweep which operational events exist', () => {
+  const soon = { ...periods, RETENTION_HISTORY: 1 };
+  expect(startOfEventKeys(soon, at('2026-10-02T00:00:00'))).toBe(at('2026-09-24T00:00:00'));
+  expect(startOfEventKeys(soon, at('2026-10-20T00:00:00'))).toBe(at('2026-10-01T00:00:00'));
 });
 
 it('the deliveries of a month go first and its events last, the oldest month before others', () => {

@@ -53,6 +53,14 @@ export function startOfHistory({ RETENTION_HISTORY }: RetentionPeriods, nowMs: n
   return startOfMonth(oldestKept(RETENTION_HISTORY, nowMs));
 }
 
+/** A sweep writes operational events of the last 7 days, and their keys tell which of them exist. */
+const keysKeptMs = 8 * dayMs;
+
+/** The time of the first event keys that are kept. */
+export function startOfEventKeys(periods: RetentionPeriods, nowMs: number): number {
+  return Math.min(startOfHistory(periods, nowMs), nowMs - keysKeptMs);
+}
+
 function oldestKept(periodMs: number, nowMs: number): number {
   return Math.max(0, nowMs - Math.max(periodMs, settlesWithinMs));
 }

@@ -1,5 +1,5 @@
 import { bodiesTable, type Database, databaseTime } from '@enterprise-api/shared/ledger';
-import { expiryOf, startOfHistory } from './partitions.ts';
+import { expiryOf, startOfEventKeys, startOfHistory } from './partitions.ts';
 import { countPending, listPartitions, tables } from './queries.ts';
 import type { RetentionPeriods } from './settings.ts';
 
@@ -29,7 +29,7 @@ export async function planRetention(db: Database, periods: RetentionPeriods): Pr
   const historyFrom = startOfHistory(periods, now);
   return [
     ...lines,
-    describe('event_keys', 'keys of events', historyFrom),
+    describe('event_keys', 'keys of events', startOfEventKeys(periods, now)),
     describe('replays', 'replays that ended', historyFrom),
     describe('webhook_counts', 'statistics of attempts', historyFrom),
     describe('deleted webhooks', 'webhooks without deliveries that were deleted', historyFrom),

@@ -1,7 +1,15 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { bodiesTable, type Database, databaseTime, idMarginMs, sqlStateOf } from '@enterprise-api/shared/ledger';
 import { nilUuid } from '@enterprise-api/shared/runtime';
-import { expiryOf, type IdSpan, inDropOrder, type Partition, startOfBodies, startOfHistory } from './partitions.ts';
+import {
+  expiryOf,
+  type IdSpan,
+  inDropOrder,
+  type Partition,
+  startOfBodies,
+  startOfEventKeys,
+  startOfHistory,
+} from './partitions.ts';
 import {
   countPending,
   defaultBodies,
@@ -138,8 +146,9 @@ async function withLock<Result>(db: Database, table: string, work: () => Promise
 
 async function removeRows({ db, periods, log, signal }: RetentionRun, historyFrom: number, now: number): Promise<void> {
   const { keys_removed_until } = await readProgress(db);
-  let page: number | null = historyFrom > (keys_removed_until?.getTime() ?? 0) ? 0 : null;
-  while (page !== null && !signal.aborted) page = await deleteEventKeys(db, historyFrom, page);
+  const keysFrom = startOfEventKeys(periods, now);
+  let page: number | null = keysFrom > (keys_removed_until?.getTime() ?? 0) ? 0 : null;
+  while (page !== null && !signal.aborted) page = await deleteEventKeys(db, keysFrom, page);
   await deleteNotes(db, historyFrom);
   const audited = await deleteAudit(db, Math.max(0, now - periods.RETENTION_AUDIT));
   if (audited > 0) log.info({ rows: audited }, 'removed old audit log rows');
