@@ -109,6 +109,8 @@ function typeInSql(type: EventType): string {
   return `('${type}', '{${eventPatternsFor(type).join(',')}}'::text[], ${subject === null ? 'null' : `'${subject}'`}, ${isOperational(type)})`;
 }
 
+const isCovered = isBeingErased(sql`p.organization_id`, sql`p.event_id`, sql`event_subject(b.body, k.subject_field)`);
+
 /**
  * An event stays in the outbox if only a newer version of the worker knows its type. PostgreSQL looks up each event by
  * its id. A join that was planned on an empty table would read the whole index. An event that a running erasure covers
@@ -123,7 +125,7 @@ const pickedEvents = ({ inRange, days }: Source) => sql`picked_events as materia
     left join lateral (
       select body from event_bodies where event_id = p.event_id and ${days.within(sql`event_id`)} limit 1) b on true
     join known_types k on k.type = e.type
-    where not ${isBeingErased(sql`p.organization_id`, sql`p.event_id`, sql`event_subject(b.body, k.subject_field)`)}
+    where not ${isCovered}
       and not exists (select from organizations o where o.id = p.organization_id and o.erase_at <= now())
   )`;
 
