@@ -172,28 +172,30 @@ export async function listReplays(
 /**
  * Cancels the pending deliveries of a replay's round. A delivery that was succeeded before is succeeded again, in its
  * earlier round: the first statement of a replay moved that round's success to `attempts`. The outcome of a running
- * attempt then changes nothing. A delivery that was pending before stays so.
+ * attempt then changes nothing. Canceled replays leave no trace in `max_attempts`, although several may have used the
+ * same round. A delivery that was pending before stays so.
  */
 export async function cancelPendingOf(trx: DatabaseTransaction, replayId: Uuid): Promise<void> {
   await sql`
     with waiting as materialized (
-      select d.id, d.round from (
-        select l.id, l.round from replays r cross join lateral unnest(r.delivery_ids, r.rounds, r.due_times) as l (id, round, due_before)
+      select d.id, d.round, c.replayed_at from (
+        select l.id, l.round, r.created_at as replayed_at from replays r cross join lateral unnest(r.delivery_ids, r.rounds, r.due_times) as l (id, round, due_before)
         join pending_deliveries p on p.delivery_id = l.id and p.round = l.round
         where r.id = ${replayId} and l.due_before is null
       ) c join deliveries d on d.id = c.id
       where d.status = 'pending' and d.round = c.round order by d.id for update of d
     ), before as materialized (
-      select w.id, w.round - 1 as round, s.*, case when w.round = 1 then 0 else (
-          select coalesce(max(a.number), 0) from attempts a
-          where a.delivery_id = w.id and a.round < w.round - 1 and not a.superseded) end as earlier_attempts
+      select w.id, w.round - 1 as round, s.*, (
+          select count(*) filter (where a.round = w.round and a.recorded_at >= w.replayed_at)
+            + coalesce(max(a.number) filter (where a.round < w.round - 1), 0)
+          from attempts a where a.delivery_id = w.id and not a.superseded) as other_attempts
       from waiting w cross join lateral (
         select number, manual, status_code, duration_ms, recorded_at from attempts a
         where a.delivery_id = w.id and a.round = w.round - 1 and not a.superseded and a.error is null
           and a.status_code between 200 and 299 limit 1) s
     ), restored as (
       update deliveries d set status = 'succeeded', round = b.round, manual = b.manual, completed_at = b.recorded_at,
-        max_attempts = d.max_attempts - b.number + b.earlier_attempts, last_status_code = b.status_code,
+        max_attempts = d.max_attempts - d.attempt_count + b.other_attempts, last_status_code = b.status_code,
         last_error = null, last_duration_ms = b.duration_ms
       from before b where d.id = b.id
     ), canceled as (
