@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { verifyWebhook } from '@enterprise-api/sdk/webhooks';
 import type { ExplainedWebhook } from '@enterprise-api/shared/contracts';
+import { createDatabase } from '@enterprise-api/shared/ledger';
 import { fromPublicId, newUuid, toPublicId } from '@enterprise-api/shared/runtime';
 import {
   type ApiClient,
@@ -16,7 +17,7 @@ import {
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
 import { Client } from 'pg';
-import { createOldLedger, producerStatements } from './old-ledger.ts';
+import { createOldLedger, migrateTo, producerStatements } from './old-ledger.ts';
 
 const organization = 'org_01m86tw1zae4ht4sy8vxr3c1db';
 const pausedOrganization = 'org_01m86tw2fcfp7btt18dwc3f3h8';
@@ -174,6 +175,25 @@ describe.each(queueBackends())('a ledger and a queue of 1.0.0, queue on $name', 
     expect(await auditLedger(stage.db)).toEqual(clean);
     expect(received()).toHaveLength(11);
   });
+});
+
+it('has every month and takes no id of 1.0.0 again while the rows of 1.0.0 are being changed', async () => {
+  await using database = await createOldLedger(undefined);
+  const db = createDatabase({ url: database.url, applicationName: 'test', poolSize: 1 });
+  await migrateTo(db, '2026-12-ledger');
+  const client = new Client(database.url);
+  await client.connect();
+  const event = [fromPublicId('org', organization), 'batch.failed', '{}', null, 'bat_4:failed', null, null];
+  const columns = [newUuid(), ...event].map((value) => [value]);
+  const written = await client.query(producerStatements('').write, columns);
+  const months = await client.query(
+    `select inhparent::regclass::text as parent from pg_inherits
+     where inhrelid::regclass::text in ('event_subjects_2026_11', 'fan_outs_2026_11') order by 1`,
+  );
+  await client.end();
+  await db.destroy();
+  expect(written.rows).toEqual([]);
+  expect(months.rows).toEqual([{ parent: 'event_subjects' }, { parent: 'fan_outs' }]);
 });
 
 function nameOf({ body }: Pick<ReceivedRequest, 'body'>): string {

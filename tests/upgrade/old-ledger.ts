@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { createDatabase, migrations } from '@enterprise-api/shared/ledger';
+import { createDatabase, type Database, migrations } from '@enterprise-api/shared/ledger';
 import { createTestDatabase, type TestDatabase } from '@enterprise-api/testkit';
 import { createPostgresBackend, createRedisBackend, runMigrations, withBackend } from 'bullmq';
 import { sql } from 'kysely';
@@ -22,9 +22,7 @@ interface QueuedJob {
 export async function createOldLedger(redisUrl: string | undefined): Promise<TestDatabase> {
   const database = await createTestDatabase({ isEmpty: true });
   const db = createDatabase({ url: database.url, applicationName: 'test', poolSize: 1 });
-  const migrator = new Migrator({ db, provider: { getMigrations: async () => ({ ...migrations }) } });
-  const { error } = await migrator.migrateTo('2026-11-ledger');
-  if (error) throw error;
+  await migrateTo(db, '2026-11-ledger');
   await sql.raw(read('1.0.0.sql')).execute(db);
   await db.destroy();
   const client = new Client(database.url);
@@ -34,6 +32,13 @@ export async function createOldLedger(redisUrl: string | undefined): Promise<Tes
   const jobs: QueuedJob[] = JSON.parse(read('1.0.0-jobs.json'));
   for (const job of jobs) await addJob(job, database.url, redisUrl);
   return database;
+}
+
+/** Applies the ledger's migrations up to this one. */
+export async function migrateTo(db: Database, name: string): Promise<void> {
+  const migrator = new Migrator({ db, provider: { getMigrations: async () => ({ ...migrations }) } });
+  const { error } = await migrator.migrateTo(name);
+  if (error) throw error;
 }
 
 /** Where version 1.0.0 put its jobs, spelled out: today's code must find them there. */
