@@ -15,10 +15,13 @@ export async function violationsOf(page: Page): Promise<string[]> {
   );
 }
 
+/** What a person asked of the browser. With `reduce`, nothing is half faded in while axe looks. */
+type Motion = 'reduce' | 'no-preference';
+
 /** In both colours: no finding of axe, and nothing beside the screen. */
-export async function expectGood(page: Page): Promise<void> {
+export async function expectGood(page: Page, reducedMotion: Motion = 'reduce'): Promise<void> {
   for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    await page.emulateMedia({ colorScheme, reducedMotion });
     expect(await violationsOf(page)).toEqual([]);
   }
   const [content, screen] = await page.evaluate<number[]>('[document.documentElement.scrollWidth, innerWidth]');

@@ -91,6 +91,10 @@ const idsOn = async (page: Page) => {
   return links.map((address) => address.split('/').at(-1));
 };
 
+/** What a shell prints that runs the line. */
+const printedBy = async (line: string, environment: Record<string, string>) =>
+  (await promisify(execFile)('bash', ['-c', line], { env: { ...process.env, ...environment } })).stdout;
+
 const soon = () => new Date(Date.now() + 3 * 86_400_000).toISOString();
 
 describe.each(devices)('on %s', (_device, options) => {
@@ -124,6 +128,36 @@ describe.each(devices)('on %s', (_device, options) => {
     const menu = page.getByRole('button', { name: 'Menu' });
     if (await menu.isVisible()) await menu.click();
     await expectGood(page);
+  });
+});
+
+describe('with motion', () => {
+  it('every page with data is as good', async () => {
+    await using window = await stage.enter('', {}, { ...desktop, reducedMotion: 'no-preference' });
+    const { page } = window;
+    for (const path of pages.filter((each) => !each.includes('?'))) {
+      await show(page, `${stage.origin}/console/${stage.customer.organizationId}${path}`);
+      await expectGood(page, 'no-preference');
+    }
+  });
+
+  it('so are a page that is loading, and one that is being read again', async () => {
+    await using window = await stage.enter('/webhooks', {}, { ...desktop, reducedMotion: 'no-preference' });
+    const { page } = window;
+    const expectGoodOnceStill = async (selector: string) => {
+      await page.locator(selector).first().waitFor();
+      const states = () => page.evaluate<string[]>('document.getAnimations().map(({ playState }) => playState)');
+      await until('everything to stand still', states, { holds: (found) => !found.includes('running') });
+      await expectGood(page, 'no-preference');
+    };
+    await page.route('**/v1/webhooks/health*', () => undefined);
+    await page.getByRole('link', { name: 'Overview' }).click();
+    await expectGoodOnceStill('main .loading');
+    await page.unrouteAll();
+    await page.reload();
+    await page.locator('.headline').waitFor();
+    await page.route('**/v1/webhooks/health*', () => undefined);
+    await expectGoodOnceStill('main > .stale');
   });
 });
 
@@ -360,10 +394,8 @@ describe('a state', () => {
     const access = { ENTERPRISE_API_URL: origin, ENTERPRISE_API_KEY: customer.key, API_KEY: customer.key };
     const cli = join(projectFolder, 'packages/cli/bin/enterprise-api.js');
     const idsIn = (text: string) => [...new Set(text.match(/(?:dlv|evt)_[0-9a-z]{26}/g))];
-    const run = async (line: string) => {
-      const program = `enterprise-api() { '${process.execPath}' '${cli}' "$@"; }; ${line}`;
-      return (await promisify(execFile)('bash', ['-c', program], { env: { ...process.env, ...access } })).stdout;
-    };
+    const run = (line: string) =>
+      printedBy(`enterprise-api() { '${process.execPath}' '${cli}' "$@"; }; ${line}`, access);
     const shownAt = async (path: string) => {
       await show(page, `${origin}/console/${customer.organizationId}${path}`);
       return ((await page.locator('.request pre').last().textContent()) ?? '').split('\n');
@@ -387,6 +419,54 @@ describe('a state', () => {
     }
     for (const path of ['/events?subject=batch_1', '/deliveries?subject=batch_1', `/deliveries?id=${failedId}`])
       expect(await shownAt(path)).toHaveLength(1);
+  });
+
+  it.each([
+    ['keys', '/keys', '/keys?', 'key_prefix'],
+    ['the history of a webhook', '/webhooks/{id}', '/audit?object_id=', 'action'],
+  ])('%s shows its request, which prints the same rows for the session', async (_name, path, part, field) => {
+    await using window = await stage.enter(path.replace('{id}', broken));
+    const { page } = window;
+    const panel = page.getByRole('region').filter({ has: page.locator('.request', { hasText: part }) });
+    const line = (await panel.last().locator('.request pre').textContent()) ?? '';
+    expect(await panel.last().locator('summary').textContent()).toContain(`GET /console/api/`);
+    const [cookie] = await page.context().cookies(stage.origin);
+    const printed = await printedBy(line, { COOKIE: `${cookie?.name}=${cookie?.value}` });
+    const { data } = JSON.parse(printed) as { data: Record<string, string>[] };
+    expect(data.length).toBeGreaterThan(0);
+    const rows = await panel.last().getByRole('row').allInnerTexts();
+    expect(rows).toHaveLength(data.length + 1);
+    for (const [index, row] of data.entries()) expect(rows[index + 1]).toContain(row[field]);
+  });
+
+  it('plots mark the changes of webhooks, however much else has happened since', async () => {
+    const { customer, db } = stage;
+    const organization_id = fromPublicId('org', customer.organizationId) as string;
+    const rows = Array.from({ length: 300 }, (_, nth) => ({
+      id: newUuid(),
+      actor: 'test',
+      ...(nth % 2 === 0
+        ? ({ action: 'webhook.tested', object_type: 'webhook', object_id: fromPublicId('whk', broken) } as const)
+        : ({ action: 'delivery.retried', object_type: 'delivery', object_id: newUuid() } as const)),
+      organization_id,
+      request_id: null,
+      on_behalf_of: null,
+      changed_fields: [],
+      changes: '{}',
+    }));
+    await db.insertInto('audit_log').values(rows).execute();
+    for (const path of ['', `/webhooks/${broken}`]) {
+      await using window = await stage.enter(path);
+      const { page } = window;
+      const answer = page.waitForResponse('**/audit?since=*');
+      await page.reload();
+      const { data } = (await (await answer).json()) as { data: { action: string }[] };
+      const marked = new Set(data.map(({ action }) => action));
+      expect(marked).toContain('webhook.created');
+      expect(marked).not.toContain('webhook.tested');
+      expect(marked).not.toContain('delivery.retried');
+      await page.getByText('Lines mark changes of a webhook.').waitFor();
+    }
   });
 
   it('a live page reads every 2 seconds while somebody can see it, and not at all while nobody can', async () => {

@@ -7,8 +7,6 @@ export interface Query<T> {
   problem: Problem | undefined;
   loading: boolean;
   reload: () => void;
-  /** The request as a customer would send it; undefined for routes that only the console has. */
-  path: string | undefined;
 }
 
 /** Sends a request of this organization: `/v1/…`, `/keys`, `/audit`, `/session`. */
@@ -45,13 +43,7 @@ export function useQuery<T>(path: string | undefined, everyMs?: number): Query<T
   }, [path, organization, turn]);
   useEvery(everyMs, reload, state.loading);
   const sameList = state.of?.split('?')[0] === path?.split('?')[0];
-  return {
-    data: sameList ? state.data : undefined,
-    problem: state.problem,
-    loading: state.loading,
-    reload,
-    path: path?.startsWith('/v1') ? path : undefined,
-  };
+  return { data: sameList ? state.data : undefined, problem: state.problem, loading: state.loading, reload };
 }
 
 /** Calls the function once the time has passed and the page is visible. */

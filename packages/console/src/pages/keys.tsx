@@ -10,13 +10,14 @@ import { Table } from '../ui/table.tsx';
 import { Text, When } from '../ui/text.tsx';
 import { KeyDialog, type KeyValues } from './key-dialog.tsx';
 
+const path = '/keys?limit=100';
 const unusedMs = 90 * 86_400_000;
 
 type Open = { what: 'create' } | { what: 'edit' | 'revoke' | 'rotate'; key: ApiKey } | undefined;
 
 export function Keys() {
   const readOnly = useReadOnly('keys:write');
-  const keys = useQuery<List<ApiKey>>('/keys?limit=100');
+  const keys = useQuery<List<ApiKey>>(path);
   const [open, setOpen] = useState<Open>();
   const close = () => {
     setOpen(undefined);
@@ -35,7 +36,7 @@ export function Keys() {
         )
       }
     >
-      <Panel bare title={m.keys.title}>
+      <Panel bare title={m.keys.title} request={path}>
         <Load query={keys}>{({ data }) => <KeyTable keys={data} mayChange={!readOnly} open={setOpen} />}</Load>
       </Panel>
       {open?.what === 'create' && <NewKey title={m.keys.add} close={close} />}

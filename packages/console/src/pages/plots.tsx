@@ -42,7 +42,7 @@ export function Plots({ webhookId }: { webhookId?: string }) {
   const path = webhookId ? `${ofAll}&webhook_id=${webhookId}` : ofAll;
   const statistics = useQuery<Statistics>(path, minute);
   const changes = useQuery<List<AuditEntry>>(
-    `/audit?since=${since}&limit=100${webhookId ? `&object_id=${webhookId}` : ''}`,
+    `/audit?since=${since}&limit=100${changing}${webhookId ? `&object_id=${webhookId}` : ''}`,
   );
   return (
     <Panel
@@ -66,14 +66,16 @@ export function Plots({ webhookId }: { webhookId?: string }) {
   );
 }
 
+/** Entries about other things, such as keys, leave room for the changes of webhooks. */
+const changing = ['created', 'updated', 'secret_rotated', 'deleted', 'disabled', 'recovered', 'paused', 'resumed']
+  .map((change) => `&action=webhook.${change}`)
+  .join('');
+
 const none: AuditEntry[] = [];
 
 function Drawn({ statistics, stepMs, changes }: { statistics: Statistics; stepMs: number; changes: AuditEntry[] }) {
   const { times, failed, succeeded, theirs, ours } = useMemo(() => columnsOf(statistics, stepMs), [statistics, stepMs]);
-  const marks = useMemo(
-    () => changes.filter(isChange).map(({ created_at }) => new Date(created_at).getTime() / 1000),
-    [changes],
-  );
+  const marks = useMemo(() => changes.map(({ created_at }) => new Date(created_at).getTime() / 1000), [changes]);
   const outcomes = useMemo(
     () => [
       { name: m.overview.failed, color: 'bad-bar', values: failed },
@@ -108,8 +110,6 @@ function Drawn({ statistics, stepMs, changes }: { statistics: Statistics; stepMs
     </>
   );
 }
-
-const isChange = ({ object_type, action }: AuditEntry) => object_type === 'webhook' && action !== 'webhook.tested';
 
 /** Every step of the period, also those without an attempt. */
 function columnsOf({ since, until, data }: Statistics, stepMs: number) {

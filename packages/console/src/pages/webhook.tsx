@@ -173,9 +173,10 @@ function Settings({ webhook, readOnly, changed }: SettingsProps) {
 }
 
 function History({ id }: { id: string }) {
-  const history = useQuery<List<AuditEntry>>(`/audit?object_id=${id}&limit=20`);
+  const path = `/audit?object_id=${id}&limit=20`;
+  const history = useQuery<List<AuditEntry>>(path);
   return (
-    <Panel title={m.webhooks.history}>
+    <Panel title={m.webhooks.history} request={path}>
       <Load query={history}>
         {({ data }) => (
           <Table

@@ -3,7 +3,7 @@ import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { Problem } from '../api/client.ts';
 import type { Query } from '../api/query.ts';
 import { m } from '../messages.ts';
-import { to, usePlace } from '../router.ts';
+import { organizationOf, to, usePlace } from '../router.ts';
 import { Code, useNow } from './text.tsx';
 
 let shownPath: string | undefined;
@@ -74,15 +74,17 @@ export function Panel({ title, bare, actions, children, request, cli }: PanelPro
   );
 }
 
-/** The request that a view shows, to run it elsewhere. */
+/** The request that a view shows, to run it elsewhere: with a key, or if only the console has it, with a session. */
 function Shown({ path, cli }: { path: string; cli: string | undefined }) {
   const [method, target] = path.startsWith('POST ') ? ['-X POST ', path.slice(5)] : ['', path];
-  const lines = [`curl ${method}-H "Authorization: Bearer $API_KEY" '${location.origin}${target}'`];
+  const own = target.startsWith('/v1') ? '' : `/console/api/${organizationOf(usePlace().path)}`;
+  const access = own === '' ? '-H "Authorization: Bearer $API_KEY"' : '-H "X-Console: 1" -b "$COOKIE"';
+  const lines = [`curl ${method}${access} '${location.origin}${own}${target}'`];
   if (cli !== undefined) lines.push(`enterprise-api ${cli}`);
   return (
     <details class="request">
       <summary>
-        <span>{m.actions.showRequest}</span> <code>{method === '' ? `GET ${path}` : path}</code>
+        <span>{m.actions.showRequest}</span> <code>{`${method === '' ? 'GET' : 'POST'} ${own}${target}`}</code>
       </summary>
       <Code label={m.actions.showRequest}>{lines.join('\n')}</Code>
     </details>

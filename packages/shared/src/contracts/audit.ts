@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { pageQueryShape } from './pagination.ts';
+import { pageQueryShape, repeatable } from './pagination.ts';
 import { exampleId, forwardPeriod, type IdPrefix, periodShape, publicIdSchema, timestampSchema } from './primitives.ts';
 
 export const auditObjectPrefixes = {
@@ -78,7 +78,9 @@ export const listAuditQuerySchema = forwardPeriod(
 export type ListAuditQuery = z.infer<typeof listAuditQuerySchema>;
 
 /** The entries of one organization, in the console. */
-export const listOwnAuditQuerySchema = forwardPeriod(z.strictObject(ownAuditQueryShape));
+export const listOwnAuditQuerySchema = forwardPeriod(
+  z.strictObject({ ...ownAuditQueryShape, action: repeatable(auditActionSchema) }),
+);
 export type ListOwnAuditQuery = z.infer<typeof listOwnAuditQuerySchema>;
 
 const auditValueSchema = z.union([z.string(), z.number(), z.boolean(), z.null(), z.array(z.string())]);

@@ -16,7 +16,7 @@ export type AuditService = ReturnType<typeof createAuditService>;
 export function createAuditService({ history, cursors }: { history: HistoryReads; cursors: Cursors }) {
   return {
     list: ({ cursor, limit, ...filters }: ListAuditQuery) => {
-      const filter = toFilter(filters);
+      const filter = toFilter({ ...filters, action: filters.action && [filters.action] });
       const scope = { list: 'audit', organizationId: null, filters };
       const ask = (page: PageQuestion) => history((from) => listAuditEntries(from, page, filter));
       return paginate(cursors, { cursor, limit }, scope, ask, present);
@@ -39,11 +39,11 @@ export function createAuditService({ history, cursors }: { history: HistoryReads
   };
 }
 
-function toFilter(filters: Omit<ListAuditQuery, 'cursor' | 'limit'>): AuditFilter {
-  const { organization_id, object_id, action, since, until } = filters;
+function toFilter(filters: Pick<ListAuditQuery, 'organization_id'> & Omit<ListOwnAuditQuery, 'cursor' | 'limit'>) {
+  const { organization_id, object_id, action: actions, since, until } = filters;
   const organizationId =
     organization_id === undefined ? undefined : (fromPublicId('org', organization_id) ?? undefined);
-  return { organizationId, object: object_id === undefined ? undefined : toObject(object_id), action, since, until };
+  return { organizationId, object: object_id === undefined ? undefined : toObject(object_id), actions, since, until };
 }
 
 /** The prefix of a public id determines the type of its object. */

@@ -42,16 +42,73 @@ const all = ['*', 'keys:read', 'keys:write'];
 
 const mint = (body: object = {}, organization = organizationId) => mintSession(api, organization, body);
 
-/** Of the API that the cookie of a session opens, from the tables themselves. */
-const everyConsoleRoute = [
+/** Every route that the cookie of a session opens, from the product's tables. */
+const servedRoutes = [
   ...everyRoute().filter(
     ({ path, operationId }) =>
       /^\/v1\/(?!console-sessions)/.test(path) && !['getMe', 'revokeOwnKey'].includes(operationId),
   ),
   ...ownConsoleRoutes({} as never),
+].map(({ method, path, scope, ids }) => {
+  const prefixes = ids as Record<string, string>;
+  return `${method.toLowerCase()} ${path.replace(/\{(\w+)\}/g, (_, name) => `{${prefixes[name]}}`)} ${scope}`;
+});
+
+type Effect = 'reads' | 'changes' | 'ends';
+
+/**
+ * The same, written a second time: a route with another scope must be changed here too. On the plan Starter, a session
+ * may use what reads, and what ends a session or a key.
+ */
+const consoleRoutes: readonly [ConsoleMethod, path: string, scope: string | null, Effect][] = [
+  ['get', '/keys', 'keys:read', 'reads'],
+  ['post', '/keys', 'keys:write', 'changes'],
+  ['get', '/keys/{key}', 'keys:read', 'reads'],
+  ['patch', '/keys/{key}', 'keys:write', 'changes'],
+  ['delete', '/keys/{key}', 'keys:write', 'ends'],
+  ['get', '/audit', 'webhooks:read', 'reads'],
+  ['get', '/v1/me', 'me:read', 'reads'],
+  ['get', '/v1/erasures', 'webhooks:read', 'reads'],
+  ['get', '/v1/events', 'webhooks:read', 'reads'],
+  ['get', '/v1/events/stream', 'webhooks:read', 'reads'],
+  ['get', '/v1/events/{evt}/explain', 'webhooks:read', 'reads'],
+  ['get', '/v1/events/{evt}', 'webhooks:read', 'reads'],
+  ['get', '/v1/usage', 'usage:read', 'reads'],
+  ['get', '/v1/webhooks', 'webhooks:read', 'reads'],
+  ['post', '/v1/webhooks', 'webhooks:write', 'changes'],
+  ['get', '/v1/webhooks/deliveries', 'webhooks:read', 'reads'],
+  ['get', '/v1/webhooks/deliveries/{dlv}', 'webhooks:read', 'reads'],
+  ['post', '/v1/webhooks/deliveries/{dlv}/retry', 'webhooks:write', 'changes'],
+  ['get', '/v1/webhooks/delivery-policy', 'webhooks:read', 'reads'],
+  ['get', '/v1/webhooks/event-types', 'webhooks:read', 'reads'],
+  ['post', '/v1/webhooks/explain', 'webhooks:read', 'reads'],
+  ['get', '/v1/webhooks/health', 'webhooks:read', 'reads'],
+  ['get', '/v1/webhooks/replays', 'webhooks:read', 'reads'],
+  ['get', '/v1/webhooks/replays/{rpl}', 'webhooks:read', 'reads'],
+  ['post', '/v1/webhooks/replays/{rpl}/cancel', 'webhooks:write', 'changes'],
+  ['get', '/v1/webhooks/source-addresses', 'webhooks:read', 'reads'],
+  ['get', '/v1/webhooks/statistics', 'webhooks:read', 'reads'],
+  ['delete', '/v1/webhooks/{whk}', 'webhooks:write', 'changes'],
+  ['patch', '/v1/webhooks/{whk}', 'webhooks:write', 'changes'],
+  ['put', '/v1/webhooks/{whk}', 'webhooks:write', 'changes'],
+  ['get', '/v1/webhooks/{whk}', 'webhooks:read', 'reads'],
+  ['get', '/v1/webhooks/{whk}/health', 'webhooks:read', 'reads'],
+  ['post', '/v1/webhooks/{whk}/pause', 'webhooks:write', 'changes'],
+  ['post', '/v1/webhooks/{whk}/replay', 'webhooks:write', 'changes'],
+  ['post', '/v1/webhooks/{whk}/resume', 'webhooks:write', 'changes'],
+  ['post', '/v1/webhooks/{whk}/rotate-secret', 'webhooks:write', 'changes'],
+  ['post', '/v1/webhooks/{whk}/test', 'webhooks:write', 'changes'],
+  ['post', '/v1/webhooks/{whk}/verify-signature', 'webhooks:read', 'reads'],
+  ['get', '/session', null, 'reads'],
+  ['delete', '/session', null, 'ends'],
 ];
+const unserved: (typeof consoleRoutes)[number] = ['get', '/nowhere', null, 'reads'];
 
 const ask = (method: ConsoleMethod, path: string, cookie?: string) => askConsole(api, method, path, cookie);
+
+/** Of an object that does not exist. */
+const urlOf = (path: string) => `/${organizationId}${path.replace(/\{(\w+)\}/g, `$1_${unknownId}`)}`;
+
 const enter = (token: string, cookie?: string) => useLink(api, token, cookie);
 const look = (token: string) => ask('post', '/enter').send({ token, look: true });
 const enterWith = (body: object = {}, organization = organizationId) => enterSession(api, mint(body, organization));
@@ -68,7 +125,6 @@ const policy = new Set([
   "require-trusted-types-for 'script'",
   "trusted-types 'none'",
 ]);
-const unserved = { method: 'GET', path: '/nowhere', scope: null, ids: {} } as const;
 
 function setTimes(id: string, times: { expires_at?: Date; ended_at?: Date }) {
   const query = api.db.updateTable('console_sessions').set(times);
@@ -345,24 +401,25 @@ describe('a session', () => {
 
   it('must be own, live and strong enough for every route and method, and its request from the console', async () => {
     const home = `/${organizationId}`;
-    const [good, left, ended, expired, usageAlone] = await Promise.all([
-      ...Array.from({ length: 4 }, () => enterWith({ scopes: all })),
-      enterWith({ scopes: ['usage:read'] }),
-    ]);
+    const [good, left, ended, expired] = await Promise.all(Array.from({ length: 4 }, () => enterWith({ scopes: all })));
     const other = await enterWith({ scopes: all }, (await api.createOrganization()).id);
     const { secret } = await api.createKey({ organizationId });
     await ask('delete', `${home}/session`, left.cookie).expect(204);
     await ask('get', `${home}/session`, ended.cookie).expect(200);
-    const sessions = `/internal/v1/organizations/${organizationId}/console-sessions`;
-    await api.internal('delete', `${sessions}/${ended.id}`).expect(204);
+    const minted = `/internal/v1/organizations/${organizationId}/console-sessions`;
+    await api.internal('delete', `${minted}/${ended.id}`).expect(204);
     await setTimes(expired.id, { expires_at: new Date(1) });
     const stolen = other.cookie.replace(/org_[0-9a-z]+/, organizationId);
     const refused = [undefined, other.cookie, stolen, left.cookie, ended.cookie, expired.cookie];
-    const me = await enterWith({ scopes: ['me:read'] });
-    for (const { method, path, scope, ids } of [...everyConsoleRoute, unserved]) {
-      const url =
-        home + path.replace(/\{(\w+)\}/g, (_, name) => `${(ids as Record<string, string>)[name]}_${unknownId}`);
-      const send = (cookie?: string) => ask(method.toLowerCase() as ConsoleMethod, url, cookie);
+    const scopes = [...new Set(consoleRoutes.map(([, , scope]) => scope))].filter((scope) => scope !== null);
+    const withScopes = async (given: string[]) => (await enterWith({ scopes: given })).cookie;
+    const sessionsOf = async (scope: string) => {
+      const others = scopes.filter((each) => each !== scope);
+      return { scope, exact: await withScopes([scope]), weaker: await withScopes(others) };
+    };
+    const sessions = await Promise.all(scopes.map(sessionsOf));
+    for (const [method, path, scope] of [...consoleRoutes, unserved]) {
+      const send = (cookie?: string) => ask(method, urlOf(path), cookie);
       const outcome = async (test: Test) => {
         const { status, headers, body } = await test;
         return [method, path, status, body.error?.code, headers['cache-control']];
@@ -373,13 +430,45 @@ describe('a session', () => {
       expect(await outcome(byKey)).toEqual(refusal(401, 'unauthorized'));
       const foreign = [send(good.cookie).unset('X-Console'), send(good.cookie).set('Origin', 'https://evil.test')];
       for (const test of foreign) expect(await outcome(test)).toEqual(refusal(403, 'forbidden_origin'));
-      const weaker = scope === null ? [] : [scope === 'me:read' ? usageAlone : me];
-      for (const { cookie } of weaker) expect(await outcome(send(cookie))).toEqual(refusal(403, 'forbidden_scope'));
+      for (const { exact, weaker } of sessions.filter((each) => each.scope === scope)) {
+        expect(await outcome(send(weaker))).toEqual(refusal(403, 'forbidden_scope'));
+        expect(await outcome(send(exact))).not.toEqual(refusal(403, 'forbidden_scope'));
+      }
     }
     await ask('get', `${home}/nowhere`, good.cookie).expect(404);
     // The API remembers this session while it reads.
     await setTimes(good.id, { expires_at: new Date(1) });
     await until('it expires', async () => (await ask('get', `${home}/session`, good.cookie)).status === 401);
+  });
+
+  it('has the routes and scopes of this list, and on the plan Starter only those that change nothing', async () => {
+    expect(servedRoutes.sort()).toEqual(
+      consoleRoutes.map(([method, path, scope]) => `${method} ${path} ${scope}`).sort(),
+    );
+    const { cookie } = await enterWith({ scopes: all });
+    await api.internal('patch', `/internal/v1/organizations/${organizationId}`).send({ plan: 'starter' }).expect(200);
+    for (const [method, path, , effect] of consoleRoutes) {
+      const { body } = await ask(method, urlOf(path), cookie);
+      const isRefused = body.error?.code === 'plan_no_api_access';
+      expect([method, path, isRefused]).toEqual([method, path, effect === 'changes']);
+    }
+  });
+
+  it('finds entries of several actions in the audit log, and those about keys only with keys:read', async () => {
+    const { cookie } = await enterWith({ scopes: ['webhooks:read', 'webhooks:write', 'keys:write'] });
+    const { cookie: ofKeys } = await enterWith({ scopes: ['webhooks:read', 'keys:read'] });
+    const webhook = { url: 'https://receiver.example.com/', events: ['*'] };
+    const { body } = await ask('post', `/${organizationId}/v1/webhooks`, cookie).send(webhook).expect(201);
+    const key = { name: 'k', scopes: ['webhooks:read'] };
+    await ask('post', `/${organizationId}/keys`, cookie).send(key).expect(201);
+    await ask('delete', `/${organizationId}/v1/webhooks/${body.id}`, cookie).expect(204);
+    const path = `/${organizationId}/audit?action=webhook.created&action=webhook.deleted&action=api_key.created`;
+    const found = async (session: string) => {
+      const { data } = (await ask('get', path, session).expect(200)).body;
+      return data.map(({ action }: { action: string }) => action);
+    };
+    expect(await found(cookie)).toEqual(['webhook.deleted', 'webhook.created']);
+    expect(await found(ofKeys)).toEqual(['webhook.deleted', 'api_key.created', 'webhook.created']);
   });
 
   it('never opens /v1, and a weaker one gets 403', async () => {
