@@ -13,7 +13,7 @@ const limits = { firstLoad: 60 * 1024, all: 100 * 1024 };
 
 const { outputFiles, metafile } = await build({
   absWorkingDir: folder,
-  entryPoints: { console: 'src/main.tsx', style: 'src/style.css', icon: 'src/icon.svg' },
+  entryPoints: { console: 'src/main.tsx', reload: 'src/reload.ts', style: 'src/style.css', icon: 'src/icon.svg' },
   loader: { '.svg': 'copy' },
   outdir: 'dist/assets',
   entryNames: '[name]-[hash]',
@@ -32,15 +32,16 @@ const { outputFiles, metafile } = await build({
   logLevel: 'warning',
 });
 
-const names = ['src/main.tsx', 'src/style.css', 'src/icon.svg'].map((source) => {
+const names = ['src/main.tsx', 'src/reload.ts', 'src/style.css', 'src/icon.svg'].map((source) => {
   const found = Object.entries(metafile.outputs).find(
     ([, { entryPoint, inputs }]) => (entryPoint ?? Object.keys(inputs)[0]) === source,
   );
   return basename(found?.[0] as string);
 });
-const [script = '', style = '', icon = ''] = names;
+const [script = '', reload = '', style = '', icon = ''] = names;
 const page = readFileSync(join(folder, 'src/index.html'), 'utf8')
   .replace('main.tsx', script)
+  .replace('reload.ts', reload)
   .replace('style.css', style)
   .replace('icon.svg', icon);
 

@@ -49,13 +49,78 @@ it('a session that ends keeps what was typed, and leads to the page that mints l
   await page.getByLabel('URL').fill('https://example.com/typed');
   await stage.endSessions();
   await page.getByRole('button', { name: 'Add webhook' }).click();
-  const again = page.getByRole('link', { name: 'Sign in again' });
+  const again = page.getByRole('form').getByRole('link', { name: 'Sign in again' });
   const address = new URL((await again.getAttribute('href')) ?? '');
   expect(Object.fromEntries(address.searchParams)).toEqual({
     organization_id: stage.customer.organizationId,
     return_to: `/console/${stage.customer.organizationId}/webhooks/new`,
   });
   expect(await page.getByLabel('URL').inputValue()).toBe('https://example.com/typed');
+});
+
+it('who signs in again finds the page with those filters that an address may carry', async () => {
+  const { customer, origin } = stage;
+  const period = 'since=2026-11-28T07%3A00%3A00.000Z';
+  await using window = await stage.enter('', {}, { ...desktop, timezoneId: 'Asia/Tokyo' });
+  const { page } = window;
+  await stage.endSessions();
+  const returnTo = async (path: string) => {
+    await page.goto(`${origin}/console/${customer.organizationId}${path}`);
+    const link = await page.getByRole('link', { name: 'Sign in again' }).getAttribute('href');
+    return new URL(link ?? '').searchParams.get('return_to') ?? '';
+  };
+  const many = Array.from({ length: 20 }, (_, nth) => `id=dlv_${nth}${'0'.repeat(20)}`).join('&');
+  for (const path of [`/deliveries?${many}`, '/events?q=a+b', '/%20']) await stage.link({ path: await returnTo(path) });
+  await page.goto(
+    await stage.link({ path: await returnTo(`/events?q=batch_1&subject=a+b&type=batch.failed&${period}`) }),
+  );
+  await page.getByRole('button', { name: 'Open console' }).click();
+  const inputOf = (name: string) => page.getByLabel(name).inputValue();
+  expect(await inputOf('From')).toBe('2026-11-28T16:00');
+  expect(await inputOf('Text in the data')).toBe('batch_1');
+  const type = page.getByLabel('Type', { exact: true });
+  await until('the type', () => type.inputValue(), { holds: (value) => value === 'batch.failed' });
+  expect(await inputOf('About')).toBe('');
+});
+
+it('after a session has ended, nothing is asked until a person has signed in; then every panel and dialog goes on', async () => {
+  await using window = await stage.enter('/keys');
+  const { page, requested } = window;
+  const signIn = async () => {
+    const other = await page.context().newPage();
+    await other.goto(await stage.link());
+    await other.getByRole('button', { name: 'Open console' }).click();
+    await other.getByRole('heading', { name: 'Overview' }).waitFor();
+    await other.close();
+  };
+  await page.getByRole('button', { name: 'Create key' }).click();
+  const dialog = page.getByRole('dialog');
+  await page.getByLabel('Name').fill('Typed');
+  await page.getByLabel('webhooks:read').check();
+  await stage.endSessions();
+  await dialog.getByRole('button', { name: 'Create key' }).click();
+  await dialog.getByRole('link', { name: 'Sign in again' }).waitFor();
+  await expectGood(page);
+  await signIn();
+  await dialog.getByRole('button', { name: 'I have signed in' }).click();
+  await dialog.getByRole('alert').waitFor({ state: 'detached' });
+  await dialog.getByRole('button', { name: 'Create key' }).click();
+  await page.getByRole('button', { name: 'I have stored it' }).click();
+  await page.getByText('Typed').waitFor();
+
+  await page.clock.install();
+  await stage.endSessions();
+  await page.getByRole('link', { name: 'Live', exact: true }).click();
+  await page.getByRole('alert').waitFor();
+  const before = requested.length;
+  await page.clock.runFor(60_000);
+  await page.getByRole('link', { name: 'Usage' }).click();
+  await page.getByRole('heading', { name: 'Usage' }).waitFor();
+  await page.clock.runFor(60_000);
+  expect(requested.slice(before).filter((address) => address.includes('/console/api/'))).toEqual([]);
+  await signIn();
+  await page.getByRole('button', { name: 'I have signed in' }).click();
+  await page.getByText(/requests in \d+ s/).waitFor();
 });
 
 it('a link works once', async () => {
@@ -94,6 +159,8 @@ it('a replay sends what waits at once; canceled, it gives the due time back', as
   await page.getByRole('button', { name: 'Apply' }).click();
   await page.getByText('waiting 1').waitFor();
   await press(page, page.getByRole('button', { name: 'Send 1 delivery again' }));
+  await press(page, page.getByRole('link', { name: '← Webhook' }));
+  await press(page, page.getByRole('link', { name: 'Running' }));
   await press(page, page.getByRole('button', { name: 'Cancel replay' }));
   const dialog = page.getByRole('dialog');
   await dialog.getByText('get their due time back').waitFor();
@@ -242,7 +309,7 @@ it('a key is created, shown once, and replaced in one dialog', async () => {
   const secret = page.getByRole('region', { name: 'The key' });
   const first = (await secret.textContent()) ?? '';
   await press(page, page.getByRole('button', { name: 'I have stored it' }));
-  await page.getByRole('button', { name: 'Rotate' }).click();
+  await page.getByRole('row').filter({ hasText: 'CI' }).getByRole('button', { name: 'Rotate' }).click();
   await page.getByRole('button', { name: 'Create the new key' }).click();
   await page.getByText('It is shown only here.').waitFor();
   const second = (await secret.textContent()) ?? '';

@@ -91,9 +91,15 @@ const idsOn = async (page: Page) => {
   return links.map((address) => address.split('/').at(-1));
 };
 
-/** What a shell prints that runs the line. */
-const printedBy = async (line: string, environment: Record<string, string>) =>
-  (await promisify(execFile)('bash', ['-c', line], { env: { ...process.env, ...environment } })).stdout;
+/** What a shell prints that runs a line of a view. */
+const paste = async (line: string, environment: Record<string, string> = {}) => {
+  const { customer, origin } = stage;
+  const access = { ENTERPRISE_API_URL: origin, ENTERPRISE_API_KEY: customer.key, API_KEY: customer.key };
+  const cli = join(projectFolder, 'packages/cli/bin/enterprise-api.js');
+  const program = `enterprise-api() { '${process.execPath}' '${cli}' "$@"; }; ${line}`;
+  const env = { ...process.env, ...access, ...environment };
+  return (await promisify(execFile)('bash', ['-c', program], { env })).stdout;
+};
 
 const soon = () => new Date(Date.now() + 3 * 86_400_000).toISOString();
 
@@ -200,6 +206,45 @@ describe('a state', () => {
     expect(refusals).toBe(3);
   });
 
+  it('the list of webhooks does not make up their health, and asks for it once the limit allows', async () => {
+    await using window = await stage.enter('/live');
+    const { page } = window;
+    await page.clock.install();
+    let asked = 0;
+    await page.route('**/v1/webhooks/health*', (route) => {
+      asked += 1;
+      return asked > 1 ? route.continue() : route.fulfill(problem(429, 'rate_limited', { retry_after: 30 }));
+    });
+    await page.getByRole('link', { name: 'Webhooks', exact: true }).click();
+    await page.getByText('The page asks again in').waitFor();
+    await page.getByText('req_0123').waitFor();
+    expect(await page.getByRole('table').innerText()).not.toMatch(/Idle|Disabled|never/);
+    await page.clock.runFor(20_000);
+    expect(asked).toBe(1);
+    await page.clock.runFor(10_000);
+    await page.getByText('Disabled').waitFor();
+    expect(asked).toBe(2);
+  });
+
+  it('a request without a countdown on the page also waits as long as a limit asks', async () => {
+    await using window = await stage.enter('/live');
+    const { page } = window;
+    await page.clock.install();
+    await page.reload();
+    await untilShown(page);
+    let asked = 0;
+    await page.route('**/console/api/*/session', (route) => {
+      asked += 1;
+      return route.fulfill(problem(429, 'rate_limited', { retry_after: 300 }));
+    });
+    const refusal = page.waitForResponse('**/session');
+    await page.clock.runFor(61_000);
+    await refusal;
+    await untilShown(page);
+    await page.clock.runFor(200_000);
+    expect(asked).toBe(1);
+  });
+
   it('a request without an answer can be tried again', async () => {
     await using window = await stage.enter('/events');
     const { page } = window;
@@ -220,6 +265,18 @@ describe('a state', () => {
     for (const name of ['Rotate secret', 'Disable', 'Delete', 'Send test', 'Edit'])
       expect(await page.getByRole('button', { name }).count()).toBe(0);
     expect(await page.getByRole('link', { name: /API keys|Usage|Send all again/ }).count()).toBe(0);
+    await expectGood(page);
+    await page.getByRole('link', { name: 'Event types' }).click();
+    await page.getByText('Read-only').waitFor();
+  });
+
+  it('no webhook is the reason why an example cannot be sent', async () => {
+    await using window = await stage.enter('');
+    const { page } = window;
+    const nothing = { data: [], has_more: false, next_cursor: null };
+    await page.route('**/v1/webhooks?limit=100', (route) => route.fulfill({ json: nothing }));
+    await page.getByRole('link', { name: 'Event types' }).click();
+    await page.getByText('No webhook yet.').waitFor();
     await expectGood(page);
   });
 
@@ -279,6 +336,41 @@ describe('a state', () => {
     await page.getByText('could not be loaded').first().waitFor();
     expect(loads).toBe(1);
   });
+
+  it('a page whose file stays gone says so, and can be tried again', async () => {
+    await using window = await stage.enter('/webhooks');
+    const { page } = window;
+    await page.route('**/assets/usage*', (route) => route.fulfill({ status: 404 }));
+    await page.getByRole('link', { name: 'Usage' }).click();
+    await page.getByRole('button', { name: 'Try again' }).waitFor();
+    await expectGood(page);
+    await page.unroute('**/assets/usage*');
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByRole('heading', { name: 'Usage' }).waitFor();
+  });
+
+  it.each(['console', 'style'])(
+    'a first file of an older version that is gone loads the page anew, once: %s',
+    async (name) => {
+      await using window = await stage.enter('/webhooks');
+      const { page } = window;
+      let asked = 0;
+      let isGone = false;
+      await page.route(`**/assets/${name}-*`, (route) => {
+        asked += 1;
+        return isGone || asked === 1 ? route.fulfill({ status: 404 }) : route.continue();
+      });
+      await page.reload({ waitUntil: 'commit' });
+      await page.getByRole('heading', { name: 'Webhooks' }).waitFor();
+      expect(asked).toBe(2);
+      isGone = true;
+      const live = `${stage.origin}/console/${stage.customer.organizationId}/live`;
+      await page.goto(live, { waitUntil: 'commit' });
+      await until('another load', () => asked, { holds: (count) => count >= 4 });
+      await page.waitForLoadState();
+      expect(asked).toBe(4);
+    },
+  );
 
   it('data that is absent says why', async () => {
     const scopes = ['me:read', 'webhooks:read'];
@@ -387,15 +479,97 @@ describe('a state', () => {
     },
   );
 
+  it('a field for a time names its zone, and is read in it', async () => {
+    const { customer } = stage;
+    await using window = await stage.enter('', {}, { ...desktop, timezoneId: 'Asia/Tokyo' });
+    const { page } = window;
+    const axis = page.locator('figcaption .offset').first();
+    expect(await axis.textContent()).toBe('Time +09:00');
+    await page.getByLabel('Show times in UTC').check();
+    expect(await axis.textContent()).toBe('Time +00:00');
+    await page.getByRole('link', { name: 'Deliveries', exact: true }).click();
+    await page.getByLabel('From (UTC)').fill('2026-01-01T05:30');
+    await page.getByRole('button', { name: 'Apply' }).click();
+    await page.waitForURL('**since=2026-01-01T05%3A30%3A00.000Z');
+    await page.getByLabel('Show times in UTC').uncheck();
+    expect(await page.getByLabel('From (Asia/Tokyo)').inputValue()).toBe('2026-01-01T14:30');
+    await page.getByLabel('Show times in UTC').check();
+    await page.getByRole('link', { name: 'API keys' }).click();
+    await page.getByRole('button', { name: 'Create key' }).click();
+    await page.getByLabel('Name').fill('Expiring');
+    await page.getByLabel('me:read').check();
+    const expiry = new Date(Math.ceil(Date.now() / 3_600_000 + 24) * 3_600_000).toISOString();
+    await page.getByLabel('Expires (UTC)').fill(expiry.slice(0, 16));
+    await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click();
+    await page.getByText('It is shown only here.').waitFor();
+    const keys = await customer.internal('GET', `/internal/v1/organizations/${customer.organizationId}/keys`);
+    expect(keys.text).toContain(`"expires_at":"${expiry}"`);
+    await page.getByRole('button', { name: 'I have stored it' }).click();
+    await page.getByRole('link', { name: 'Webhooks', exact: true }).click();
+    await page.getByRole('link', { name: '/works' }).click();
+    await page.getByRole('button', { name: 'Pause' }).click();
+    await page.getByLabel('Until (UTC)').fill(expiry.slice(0, 16));
+    await page.getByRole('dialog').getByRole('button', { name: 'Pause' }).click();
+    await page.getByText('Paused until').waitFor();
+    expect((await customer.call('GET', '/v1/webhooks')).text).toContain(`"resume_at":"${expiry}"`);
+    await page.getByRole('button', { name: 'Resume' }).click();
+    await page.getByText('Paused until').waitFor({ state: 'detached' });
+  });
+
+  it('a list of keys has further pages', async () => {
+    await using window = await stage.enter('');
+    const { page } = window;
+    await page.route('**/keys?limit=50*', (route) =>
+      route.continue({ url: route.request().url().replace('limit=50', 'limit=1') }),
+    );
+    await page.getByRole('link', { name: 'API keys' }).click();
+    const name = page.locator('tbody tr');
+    await name.first().waitFor();
+    const first = await name.innerText();
+    await page.getByRole('button', { name: 'Next' }).click();
+    await until('another key', () => name.innerText(), { holds: (text) => text !== first });
+    await page.getByRole('button', { name: 'Previous' }).click();
+    await until('the first key', () => name.innerText(), { holds: (text) => text === first });
+  });
+
+  it('every view shows its request; each line that it shows works as pasted', async () => {
+    const { customer, origin } = stage;
+    await using window = await stage.enter('');
+    const { page } = window;
+    const [cookie] = await page.context().cookies(origin);
+    const tryLines = async () => {
+      const shown = await page.locator('.request pre').allTextContents();
+      const failed: string[] = [];
+      for (const line of shown.flatMap((text) => text.split('\n'))) {
+        const printed = await paste(line, { COOKIE: `${cookie?.name}=${cookie?.value}` });
+        if (line.startsWith('curl') && 'error' in JSON.parse(printed)) failed.push(line, printed);
+      }
+      expect(failed).toEqual([]);
+      return shown.join('\n');
+    };
+    const linesOf = async (path: string) => {
+      await show(page, `${origin}/console/${customer.organizationId}${path}`);
+      return await tryLines();
+    };
+    expect(await linesOf('?range=7d')).toMatch(/\/v1\/webhooks\/health\?[\s\S]*--since 7d --granularity hour/);
+    expect(await linesOf('/usage?by=area')).toContain('--granularity month --by area');
+    expect(await linesOf(`/webhooks/${broken}/replay?status=succeeded&event_type=batch.failed`)).toContain('"since":"');
+    for (const path of ['/webhooks', '/usage', '/event-types', '/signatures', `/deliveries/${failedId}`])
+      expect(await linesOf(path)).not.toBe('');
+    await page.goto(`${origin}/console/${customer.organizationId}/signatures?webhook_id=${broken}`);
+    await page.getByLabel('Headers').fill("webhook-id: it's\nx-service-signature: 00");
+    await page.getByLabel('Body').fill('{"a":"\u0007$(exit 1) \'"}\n');
+    await page.getByLabel('Your result').fill('00');
+    await page.getByRole('button', { name: 'Check' }).click();
+    await page.getByText('The signature is wrong.').first().waitFor();
+    expect(await tryLines()).toContain('/verify-signature');
+  });
+
   it('a list shows a request and a command that print the same rows, and no command that would print others', async () => {
     const { customer, origin } = stage;
     await using window = await stage.enter('');
     const { page } = window;
-    const access = { ENTERPRISE_API_URL: origin, ENTERPRISE_API_KEY: customer.key, API_KEY: customer.key };
-    const cli = join(projectFolder, 'packages/cli/bin/enterprise-api.js');
     const idsIn = (text: string) => [...new Set(text.match(/(?:dlv|evt)_[0-9a-z]{26}/g))];
-    const run = (line: string) =>
-      printedBy(`enterprise-api() { '${process.execPath}' '${cli}' "$@"; }; ${line}`, access);
     const shownAt = async (path: string) => {
       await show(page, `${origin}/console/${customer.organizationId}${path}`);
       return ((await page.locator('.request pre').last().textContent()) ?? '').split('\n');
@@ -413,7 +587,7 @@ describe('a state', () => {
       expect(listed).toHaveLength(path.startsWith('/events') ? 1 : 4);
       expect(lines[1]).toContain(option);
       for (const line of lines) {
-        const printed = idsIn(await run(line)).filter((id) => id.slice(0, 3) === first.slice(0, 3));
+        const printed = idsIn(await paste(line)).filter((id) => id.slice(0, 3) === first.slice(0, 3));
         expect(printed).toEqual(listed);
       }
     }
@@ -431,7 +605,7 @@ describe('a state', () => {
     const line = (await panel.last().locator('.request pre').textContent()) ?? '';
     expect(await panel.last().locator('summary').textContent()).toContain(`GET /console/api/`);
     const [cookie] = await page.context().cookies(stage.origin);
-    const printed = await printedBy(line, { COOKIE: `${cookie?.name}=${cookie?.value}` });
+    const printed = await paste(line, { COOKIE: `${cookie?.name}=${cookie?.value}` });
     const { data } = JSON.parse(printed) as { data: Record<string, string>[] };
     expect(data.length).toBeGreaterThan(0);
     const rows = await panel.last().getByRole('row').allInnerTexts();

@@ -33,11 +33,12 @@ export interface ConsoleStage extends AsyncDisposable {
   enter(page: string, values?: SessionValues, options?: Parameters<TestBrowser['open']>[0]): Promise<TestWindow>;
 }
 
-/** What a session may do and is called; by default everything that the console shows. */
+/** What a session may do, is called and opens first; by default everything that the console shows. */
 interface SessionValues {
   scopes?: string[];
   label?: string;
   show_bodies?: boolean;
+  path?: string;
 }
 
 export async function openConsoleStage(respond: ReceiverOptions['respond']): Promise<ConsoleStage> {

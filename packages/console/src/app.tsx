@@ -1,7 +1,7 @@
 import type { ComponentType } from 'preact';
 import { sessionEnded } from './api/client.ts';
 import { useQuery } from './api/query.ts';
-import type { Configuration, Session } from './api/types.ts';
+import type { Session } from './api/types.ts';
 import { fetched } from './fetched.tsx';
 import { m } from './messages.ts';
 import { Deliveries } from './pages/deliveries.tsx';
@@ -17,8 +17,9 @@ import { NewWebhook } from './pages/webhook-new.tsx';
 import { Webhooks } from './pages/webhooks.tsx';
 import { organizationOf, to, usePlace } from './router.ts';
 import { SessionProvider } from './session.tsx';
-import { Ended, Shell } from './shell.tsx';
+import { Shell } from './shell.tsx';
 import { useStore } from './store.ts';
+import { Ended } from './ui/ended.tsx';
 import { Page, ProblemNotice } from './ui/page.tsx';
 
 const pages: [RegExp, ComponentType<{ id: string }>][] = [
@@ -38,16 +39,12 @@ const pages: [RegExp, ComponentType<{ id: string }>][] = [
   [/^deliveries\/(dlv_\w+)$/, DeliveryPage],
 ];
 
-export function App({ configuration }: { configuration: Configuration }) {
-  const { path } = usePlace();
-  return organizationOf(path) === undefined ? (
-    <Enter configuration={configuration} />
-  ) : (
-    <Inside key={organizationOf(path)} configuration={configuration} />
-  );
+export function App() {
+  const organization = organizationOf(usePlace().path);
+  return organization === undefined ? <Enter /> : <Inside key={organization} />;
 }
 
-function Inside({ configuration }: { configuration: Configuration }) {
+function Inside() {
   const session = useQuery<Session>('/session', 60_000);
   const ended = useStore(sessionEnded);
   const { path } = usePlace();
@@ -55,7 +52,7 @@ function Inside({ configuration }: { configuration: Configuration }) {
     return (
       <main class="alone">
         {ended ? (
-          <Ended configuration={configuration} />
+          <Ended alone />
         ) : session.problem ? (
           <ProblemNotice problem={session.problem} retry={session.reload} />
         ) : (
@@ -68,7 +65,7 @@ function Inside({ configuration }: { configuration: Configuration }) {
   const ShownPage = found?.[1] ?? NotFound;
   return (
     <SessionProvider value={session.data}>
-      <Shell configuration={configuration} session={session.data} reload={session.reload}>
+      <Shell session={session.data}>
         <ShownPage key={path} id={found?.[0].exec(inside)?.[1] ?? ''} />
       </Shell>
     </SessionProvider>

@@ -45,6 +45,17 @@ function endFor(body: string): string {
 
 const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
 
+type Values = string | number | readonly (string | number)[] | null | undefined;
+
+/** A command with each of its options that has a value. `options` maps the name of a value to its option. */
+export function commandOf(command: string, options: Record<string, string>, read: (name: string) => Values): string {
+  const given = Object.entries(options).flatMap(([name, option]) => {
+    const text = [read(name) ?? []].flat().join(',');
+    return text === '' ? [] : [` --${option} ${shellWord(text)}`];
+  });
+  return command + given.join('');
+}
+
 /**
  * One word of a command line. It may come from the page's address, which a stranger may have chosen. A terminal obeys
  * control characters even in quotes, so the word spells them out.

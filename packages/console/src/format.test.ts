@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { duration, fromNow, parseExact, pretty, timeParts, visible } from './format.ts';
+import { duration, fieldTime, fromNow, inUtc, parseExact, pretty, timeOf, timeParts, upTo, visible } from './format.ts';
+import { m } from './messages.ts';
 
 describe('JSON for people', () => {
   it('keeps every token, also those that a parser would change', () => {
@@ -31,6 +32,22 @@ it('writes out what deceives, and leaves all other text alone', () => {
 
 it('shows a time with its offset', () => {
   expect(timeParts('2025-07-01T09:08:07.000Z', true)).toEqual({ time: '1 Jul 2025 09:08:07', offset: '+00:00' });
+});
+
+it('a field shows and reads a time in the chosen zone', () => {
+  const at = '2025-07-01T09:08:00.000Z';
+  expect(fieldTime(at, true)).toBe('2025-07-01T09:08');
+  for (const utc of [true, false]) {
+    inUtc.set(utc);
+    expect(timeOf(fieldTime(at, utc))).toBe(at);
+  }
+  expect(fieldTime(null, true)).toBe('');
+});
+
+it('says that a count may be higher, and one delivery in the singular', () => {
+  expect([upTo(9_999), upTo(10_000), upTo(10_000, 3)]).toEqual(['9,999', '10,000+', '10,003+']);
+  expect(m.overview.waiting(upTo(1, 0))).toBe('1 delivery waits.');
+  expect(m.overview.waiting(upTo(10_000, 1))).toBe('10,001+ deliveries wait.');
 });
 
 it.each([

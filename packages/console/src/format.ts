@@ -21,6 +21,16 @@ export function timeParts(at: string, utc: boolean): { time: string; offset: str
   return { time: `${day.format(date)} ${clock.format(date)}`, offset: name.replace('GMT', '') || '+00:00' };
 }
 
+/** The value of a field for a time, in the zone that the page shows. */
+export function fieldTime(at: string | null, utc: boolean): string {
+  const date = new Date(at ?? Number.NaN);
+  const shown = new Date(date.getTime() - (utc ? 0 : date.getTimezoneOffset() * 60_000));
+  return Number.isNaN(shown.getTime()) ? '' : shown.toISOString().slice(0, 16);
+}
+
+/** The time that such a field holds. */
+export const timeOf = (value: string) => new Date(inUtc.get() ? `${value}Z` : value).toISOString();
+
 const steps: [Intl.RelativeTimeFormatUnit, number][] = [
   ['day', 86_400_000],
   ['hour', 3_600_000],
@@ -59,6 +69,13 @@ export function duration(ms: number): string {
 
 const whole = new Intl.NumberFormat('en');
 export const count = (value: number) => whole.format(value);
+
+/** The server counts the waiting deliveries of a webhook up to this number. */
+const maxCounted = 10_000;
+
+/** A sum of such counts; `10,000+` if one of them may be higher. */
+export const upTo = (...counts: number[]) =>
+  count(counts.reduce((sum, value) => sum + value, 0)) + (counts.some((value) => value >= maxCounted) ? '+' : '');
 
 const byteUnits = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'];
 export function bytes(value: number): string {

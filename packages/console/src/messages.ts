@@ -107,7 +107,7 @@ export const m = {
     degraded: (degraded: number) =>
       `${plural(degraded, 'webhook')} had failed attempts, and ${degraded === 1 ? 'delivers' : 'deliver'} again.`,
     since: 'since',
-    waiting: (deliveries: string) => `${deliveries} wait.`,
+    waiting: (count: string) => (count === '1' ? '1 delivery waits.' : `${count} deliveries wait.`),
     attempts: 'Attempts',
     latency: 'Time of an attempt',
     range: 'Period',
@@ -226,8 +226,6 @@ export const m = {
   replay: {
     title: 'Send again',
     text: 'Choose deliveries, look at the preview, then send. Nothing is sent before you confirm.',
-    since: 'From',
-    until: 'Until',
     status: 'Which',
     statusHint: 'None ticked: failed and canceled. What waits is sent now; its retry schedule stays.',
     statuses: {

@@ -24,6 +24,14 @@ export function to(page: string, query: Record<string, string | readonly string[
   return `/console/${organizationOf(place.get().path) ?? ''}${page}${text === '' ? '' : `?${text}`}`;
 }
 
+/** The address of this page as `path` of a new session: of few characters, and 500 at most. */
+export function returnPath({ path, query }: Place): string {
+  const page = /^(?:\/[\w-]+)+\/?$/.test(path) ? path : to('');
+  const kept = [...query].filter((pair) => pair.every((text) => /^[\w.,:-]+$/.test(text)));
+  const search = kept.map((pair) => pair.join('=')).join('&');
+  return search === '' || page.length + search.length > 499 ? page : `${page}?${search}`;
+}
+
 export function navigate(address: string, state?: unknown): void {
   history.pushState(state, '', address);
   place.set(readPlace());

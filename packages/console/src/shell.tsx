@@ -1,14 +1,15 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import { sessionEnded } from './api/client.ts';
+import { configuration, sessionEnded } from './api/client.ts';
 import { useAction, useCall } from './api/query.ts';
-import type { Configuration, Session } from './api/types.ts';
+import type { Session } from './api/types.ts';
 import { duration, inUtc } from './format.ts';
 import { m } from './messages.ts';
-import { navigate, organizationOf, to, usePlace } from './router.ts';
+import { navigate, to, usePlace } from './router.ts';
 import { hasScope } from './session.tsx';
 import { useStore } from './store.ts';
-import { Text, useNow, When } from './ui/text.tsx';
+import { Ended } from './ui/ended.tsx';
+import { Button, Text, useNow, When } from './ui/text.tsx';
 
 const links: [string, string, string?][] = [
   ['', m.nav.overview],
@@ -22,15 +23,9 @@ const links: [string, string, string?][] = [
   ['/usage', m.nav.usage, 'usage:read'],
 ];
 
-interface ShellProps {
-  configuration: Configuration;
-  session: Session;
-  reload: () => void;
-  children: ComponentChildren;
-}
-
 /** The frame of every page: navigation, the name of the session, and banners. */
-export function Shell({ configuration, session, reload, children }: ShellProps) {
+export function Shell({ session, children }: { session: Session; children: ComponentChildren }) {
+  const { brand } = configuration.get();
   const ended = useStore(sessionEnded);
   const [open, setOpen] = useState(false);
   return (
@@ -40,15 +35,15 @@ export function Shell({ configuration, session, reload, children }: ShellProps) 
       </a>
       <header class="top">
         <a class="brand" href={to('')}>
-          {configuration.brand?.logo && <img src={configuration.brand.logo} alt="" height={20} />}
-          <strong>{configuration.brand?.name ?? m.console}</strong>
+          {brand?.logo && <img src={brand.logo} alt="" height={20} />}
+          <strong>{brand?.name ?? m.console}</strong>
           <span class="organization">
             <Text of={session.organization.name} />
           </span>
         </a>
-        <button type="button" class="button menu" aria-expanded={open} onClick={() => setOpen(!open)}>
+        <Button kind="menu" aria-expanded={open} onClick={() => setOpen(!open)}>
           {m.menu}
-        </button>
+        </Button>
       </header>
       <div class={open ? 'side open' : 'side'}>
         <Navigation session={session} onChoose={() => setOpen(false)} />
@@ -62,7 +57,7 @@ export function Shell({ configuration, session, reload, children }: ShellProps) 
             </p>
           </div>
         )}
-        {ended && <Ended configuration={configuration} reload={reload} />}
+        {ended && <Ended />}
         {children}
       </main>
     </div>
@@ -109,51 +104,9 @@ function WhoAmI({ session }: { session: Session }) {
       <label class="switch">
         <input type="checkbox" checked={utc} onChange={(event) => inUtc.set(event.currentTarget.checked)} /> {m.who.utc}
       </label>
-      <button type="button" class="button" disabled={signOut.busy} onClick={() => signOut.run()}>
+      <Button disabled={signOut.busy} onClick={() => signOut.run()}>
         {m.who.signOut}
-      </button>
+      </Button>
     </section>
   );
-}
-
-/** Says that the session is over. The page keeps its content and typed text. */
-export function Ended({ configuration, reload }: { configuration: Configuration; reload?: () => void }) {
-  const { path, query } = usePlace();
-  const search = query.toString();
-  const again = () => {
-    sessionEnded.set(false);
-    reload?.();
-  };
-  return (
-    <div class="notice bad" role="alert">
-      <strong>{m.ended.title}</strong>
-      <p>{configuration.sign_in_url ? m.ended.text : m.ended.noSignIn}</p>
-      <div class="buttons">
-        {configuration.sign_in_url && (
-          <a
-            class="button primary"
-            target={reload ? '_blank' : undefined}
-            rel="noopener"
-            href={signInAddress(configuration.sign_in_url, `${path}${search === '' ? '' : `?${search}`}`)}
-          >
-            {m.ended.signIn}
-          </a>
-        )}
-        {reload && (
-          <button type="button" class="button" onClick={again}>
-            {m.ended.reload}
-          </button>
-        )}
-      </div>
-    </div>
-  );
-}
-
-/** The owner's page, which sends its visitor back here. */
-function signInAddress(page: string, returnTo: string): string {
-  const address = new URL(page);
-  const organization = organizationOf(returnTo);
-  if (organization) address.searchParams.set('organization_id', organization);
-  address.searchParams.set('return_to', returnTo);
-  return address.href;
 }

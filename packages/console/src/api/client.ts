@@ -1,6 +1,6 @@
 import { parseExact } from '../format.ts';
 import { createStore } from '../store.ts';
-import type { ErrorBody } from './types.ts';
+import type { Configuration, ErrorBody } from './types.ts';
 
 /** A refused request, or one without an answer. */
 export class Problem extends Error {
@@ -22,6 +22,9 @@ export class Problem extends Error {
     this.param = error.param ?? error.details?.[0]?.path;
   }
 }
+
+/** What the owner of the console has set, read once. */
+export const configuration = createStore<Configuration>({ sign_in_url: null, brand: null });
 
 /** True once an answer says that the session has ended. The page keeps what it shows. */
 export const sessionEnded = createStore(false);

@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { organizationOf, usePlace } from '../router.ts';
-import { call, Problem } from './client.ts';
+import { useStore } from '../store.ts';
+import { call, Problem, sessionEnded } from './client.ts';
 
 export interface Query<T> {
   data: T | undefined;
@@ -16,7 +17,8 @@ export function useCall(): <T>(method: string, path: string, body?: unknown) => 
 }
 
 /**
- * Reads a path, and reads it again when it changes. While it is read again, the last answer stays.
+ * Reads a path, and reads it again when it changes. While it is read again, the last answer stays. Once the session has
+ * ended, nothing is read until there is another one.
  *
  * @param path undefined: nothing to read yet
  * @param everyMs reads again after this time, while the page is visible
@@ -26,10 +28,11 @@ export function useQuery<T>(path: string | undefined, everyMs?: number): Query<T
   const [state, setState] = useState<{ data?: T; problem?: Problem; of?: string | undefined; loading: boolean }>({
     loading: true,
   });
+  const ended = useStore(sessionEnded);
   const [turn, setTurn] = useState(0);
   const reload = useCallback(() => setTurn((value) => value + 1), []);
   useEffect(() => {
-    if (path === undefined) return;
+    if (path === undefined || ended) return;
     const life = new AbortController();
     setState((last) => ({ ...last, loading: true }));
     call<T>('GET', `/${organization}${path}`, undefined, life.signal).then(
@@ -40,11 +43,20 @@ export function useQuery<T>(path: string | undefined, everyMs?: number): Query<T
       },
     );
     return () => life.abort();
-  }, [path, organization, turn]);
-  useEvery(everyMs, reload, state.loading);
+  }, [path, organization, turn, ended]);
+  useEvery(everyMs && Math.max(everyMs, refusedMs(state.problem)), reload, state.loading || ended);
   const sameList = state.of?.split('?')[0] === path?.split('?')[0];
-  return { data: sameList ? state.data : undefined, problem: state.problem, loading: state.loading, reload };
+  return {
+    data: sameList ? state.data : undefined,
+    problem: state.problem,
+    loading: state.loading && !ended,
+    reload,
+  };
 }
+
+/** How long a limit refuses requests. A countdown, which some pages show, ends a second earlier and asks again itself. */
+const refusedMs = (problem: Problem | undefined) =>
+  problem?.status === 429 ? ((problem.retryAfter ?? 5) + 1) * 1000 : 0;
 
 /** Calls the function once the time has passed and the page is visible. */
 function useEvery(everyMs: number | undefined, act: () => void, wait = false): void {

@@ -1,12 +1,12 @@
 import { useQuery } from '../api/query.ts';
-import type { Delivery, EventTypeEntry, List, ScannedList, Webhook } from '../api/types.ts';
-import { shellWord } from '../curl.ts';
+import type { Delivery, List, ScannedList, Webhook } from '../api/types.ts';
+import { commandOf } from '../curl.ts';
 import { count } from '../format.ts';
 import { m } from '../messages.ts';
 import { to, usePlace } from '../router.ts';
 import { errorName } from '../ui/causes.tsx';
 import { Choices, Field, Select } from '../ui/form.tsx';
-import { Filters, Jump, listPath, Pager, PeriodFields } from '../ui/list.tsx';
+import { anyOption, Filters, Jump, listPath, Pager, PeriodFields, TypeSelect } from '../ui/list.tsx';
 import { Load, Page, Panel } from '../ui/page.tsx';
 import { Table } from '../ui/table.tsx';
 import { State, Text, When } from '../ui/text.tsx';
@@ -19,7 +19,6 @@ export function Deliveries() {
   const path = listPath('/v1/webhooks/deliveries', query, names);
   const deliveries = useQuery<ScannedList<Delivery>>(path);
   const webhooks = useQuery<List<Webhook>>('/v1/webhooks?limit=100');
-  const types = useQuery<List<EventTypeEntry>>('/v1/webhooks/event-types?limit=100');
   const value = (name: string) => query.get(name) ?? '';
   const urlOf = (id: string) => webhooks.data?.data.find((webhook) => webhook.id === id)?.url ?? id;
   return (
@@ -30,20 +29,15 @@ export function Deliveries() {
             label={m.deliveries.webhook}
             name="webhook_id"
             value={value('webhook_id')}
-            options={[['', m.deliveries.any], ...(webhooks.data?.data ?? []).map(({ id, url }) => [id, url] as const)]}
+            options={[anyOption, ...(webhooks.data?.data ?? []).map(({ id, url }) => [id, url] as const)]}
           />
           <Select
             label={m.deliveries.status}
             name="status"
             value={value('status')}
-            options={[['', m.deliveries.any], ...Object.entries(m.deliveries.statuses)]}
+            options={[anyOption, ...Object.entries(m.deliveries.statuses)]}
           />
-          <Select
-            label={m.deliveries.type}
-            name="event_type"
-            value={value('event_type')}
-            options={[['', m.deliveries.any], ...(types.data?.data ?? []).map(({ type }) => [type, type] as const)]}
-          />
+          <TypeSelect label={m.deliveries.type} name="event_type" />
           <Field label={m.deliveries.subject} name="subject" defaultValue={value('subject')} />
           <Field label={m.deliveries.event} name="event_id" defaultValue={value('event_id')} placeholder="evt_…" />
           <PeriodFields />
@@ -160,9 +154,5 @@ const options = {
 /** The command for this list. It takes no ids, and would take a subject from standard input. */
 function cliOf(query: URLSearchParams): string | undefined {
   if (query.has('id') || query.has('subject')) return undefined;
-  const given = Object.entries(options).flatMap(([name, option]) => {
-    const value = query.getAll(name).join(',');
-    return value === '' ? [] : [` --${option} ${shellWord(value)}`];
-  });
-  return `deliveries list${given.join('')}`;
+  return commandOf('deliveries list', options, (name) => query.getAll(name));
 }

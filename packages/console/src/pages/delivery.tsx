@@ -9,7 +9,7 @@ import { useHidesBodies, useReadOnly } from '../session.tsx';
 import { errorName } from '../ui/causes.tsx';
 import { Load, Page, Panel, ProblemNotice } from '../ui/page.tsx';
 import { Facts } from '../ui/table.tsx';
-import { Code, Copy, Id, State, Text, useNow, When } from '../ui/text.tsx';
+import { Button, Code, Copy, Id, State, Text, useNow, When } from '../ui/text.tsx';
 import { WhyNoData } from './event.tsx';
 
 export function DeliveryPage({ id }: { id: string }) {
@@ -43,14 +43,9 @@ export function DeliveryPage({ id }: { id: string }) {
             {readOnly ? (
               <span class="muted">{readOnly}</span>
             ) : (
-              <button
-                type="button"
-                class="button primary"
-                disabled={retry.busy || isPending}
-                onClick={() => retry.run()}
-              >
+              <Button kind="primary" disabled={retry.busy || isPending} onClick={() => retry.run()}>
                 {m.deliveries.retry}
-              </button>
+              </Button>
             )}
           </>
         )

@@ -1,11 +1,10 @@
 import { useEffect, useState } from 'preact/hooks';
-import { call, sessionEnded } from '../api/client.ts';
+import { call, configuration, sessionEnded } from '../api/client.ts';
 import { useAction } from '../api/query.ts';
-import type { Configuration } from '../api/types.ts';
 import { m } from '../messages.ts';
 import { navigate } from '../router.ts';
 import { ProblemNotice } from '../ui/page.tsx';
-import { Text } from '../ui/text.tsx';
+import { Button, Text } from '../ui/text.tsx';
 
 /** The token of the address. The page removes it from the address at once, and never stores it. */
 let token = location.pathname === '/console/enter' ? location.hash.slice(1) : '';
@@ -14,7 +13,7 @@ if (token !== '') history.replaceState(null, '', location.pathname);
 addEventListener('hashchange', () => location.pathname === '/console/enter' && location.reload());
 
 /** Enters after a click, so that a scanner that only opens links does not use the link up. */
-export function Enter({ configuration }: { configuration: Configuration }) {
+export function Enter() {
   const [used, setUsed] = useState(token === '');
   const [label, setLabel] = useState<string | null>(null);
   useEffect(() => {
@@ -35,7 +34,7 @@ export function Enter({ configuration }: { configuration: Configuration }) {
   });
   // 400: a part of the link is missing.
   const refused = enter.problem?.status === 401 || enter.problem?.status === 400;
-  const { brand } = configuration;
+  const { brand, sign_in_url } = configuration.get();
   return (
     <main class="alone">
       {brand && (
@@ -61,12 +60,12 @@ export function Enter({ configuration }: { configuration: Configuration }) {
       {enter.problem && !refused && <ProblemNotice problem={enter.problem} />}
       <div class="buttons">
         {!used && !refused && (
-          <button type="button" class="button primary" disabled={enter.busy} onClick={() => enter.run()}>
+          <Button kind="primary" disabled={enter.busy} onClick={() => enter.run()}>
             {m.enter.open}
-          </button>
+          </Button>
         )}
-        {(used || refused) && configuration.sign_in_url && (
-          <a class="button primary" href={configuration.sign_in_url}>
+        {(used || refused) && sign_in_url && (
+          <a class="button primary" href={sign_in_url}>
             {m.enter.signIn}
           </a>
         )}

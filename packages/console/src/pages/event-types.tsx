@@ -6,7 +6,7 @@ import { setQuery, usePlace } from '../router.ts';
 import { useReadOnly } from '../session.tsx';
 import { Select } from '../ui/form.tsx';
 import { Load, Page, Panel } from '../ui/page.tsx';
-import { Code, Text } from '../ui/text.tsx';
+import { Button, Code, Text } from '../ui/text.tsx';
 import { TestPanel } from './test-panel.tsx';
 
 const path = '/v1/webhooks/event-types?limit=100';
@@ -24,15 +24,9 @@ export function EventTypes() {
               <Panel bare title={m.eventTypes.title} request={path} cli="webhooks event-types">
                 <div class="tabs">
                   {data.map(({ type }) => (
-                    <button
-                      key={type}
-                      type="button"
-                      class="button"
-                      aria-pressed={type === chosen?.type}
-                      onClick={() => setQuery({ type })}
-                    >
+                    <Button key={type} aria-pressed={type === chosen?.type} onClick={() => setQuery({ type })}>
                       {type}
-                    </button>
+                    </Button>
                   ))}
                 </div>
                 {chosen && (
@@ -61,7 +55,16 @@ function SendExample({ type }: { type: string }) {
   const webhooks = useQuery<List<Webhook>>(readOnly ? undefined : '/v1/webhooks?limit=100');
   const [id, setId] = useState<string>();
   const chosen = id ?? webhooks.data?.data[0]?.id;
-  if (chosen === undefined) return null;
+  if (chosen === undefined)
+    return (
+      <Panel title={m.webhooks.testTitle}>
+        {readOnly ? (
+          <p class="muted">{readOnly}</p>
+        ) : (
+          <Load query={webhooks}>{() => <p class="empty">{m.webhooks.none}</p>}</Load>
+        )}
+      </Panel>
+    );
   return (
     <TestPanel key={chosen} webhook={{ id: chosen }} type={type}>
       <Select

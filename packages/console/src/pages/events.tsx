@@ -1,11 +1,11 @@
 import { useQuery } from '../api/query.ts';
-import type { Event, EventTypeEntry, List, ScannedList } from '../api/types.ts';
-import { shellWord } from '../curl.ts';
+import type { Event, ScannedList } from '../api/types.ts';
+import { commandOf } from '../curl.ts';
 import { m } from '../messages.ts';
 import { to, usePlace } from '../router.ts';
 import { useHidesBodies } from '../session.tsx';
-import { Field, Select } from '../ui/form.tsx';
-import { Filters, Jump, listPath, Pager, PeriodFields } from '../ui/list.tsx';
+import { Field } from '../ui/form.tsx';
+import { Filters, Jump, listPath, Pager, PeriodFields, TypeSelect } from '../ui/list.tsx';
 import { Load, Page, Panel } from '../ui/page.tsx';
 import { Table } from '../ui/table.tsx';
 import { Text, When } from '../ui/text.tsx';
@@ -16,7 +16,6 @@ export function Events() {
   const { query } = usePlace();
   const path = listPath('/v1/events', query, names);
   const events = useQuery<ScannedList<Event>>(path);
-  const types = useQuery<List<EventTypeEntry>>('/v1/webhooks/event-types?limit=100');
   const hidesBodies = useHidesBodies();
   return (
     <Page title={m.events.title} actions={<Jump />}>
@@ -32,17 +31,7 @@ export function Events() {
             disabled={hidesBodies}
             defaultValue={query.get('q') ?? ''}
           />
-          <Select
-            label={m.events.type}
-            name="type"
-            value={query.get('type') ?? ''}
-            options={[
-              ['', m.deliveries.any],
-              ...(types.data?.data ?? [])
-                .filter(({ type }) => type !== 'webhook.test')
-                .map(({ type }) => [type, type] as const),
-            ]}
-          />
+          <TypeSelect label={m.events.type} name="type" except="webhook.test" />
           <Field label={m.events.subject} name="subject" defaultValue={query.get('subject') ?? ''} />
           <PeriodFields />
         </Filters>
@@ -82,9 +71,5 @@ const options = { q: 'search', type: 'type', since: 'since', until: 'until' };
 /** The command for this list. It would take a subject from standard input. */
 function cliOf(query: URLSearchParams): string | undefined {
   if (query.has('subject')) return undefined;
-  const given = Object.entries(options).flatMap(([name, option]) => {
-    const value = query.get(name);
-    return value === null ? [] : [` --${option} ${shellWord(value)}`];
-  });
-  return `events list${given.join('')}`;
+  return commandOf('events list', options, (name) => query.get(name));
 }

@@ -1,7 +1,7 @@
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { m } from '../messages.ts';
 import { Field, textsOf } from '../ui/form.tsx';
-import { Text } from '../ui/text.tsx';
+import { Button, Text } from '../ui/text.tsx';
 
 const maxHeaders = 10;
 
@@ -60,14 +60,14 @@ export function HeaderFields({ names, rows, setRows }: HeaderFieldsProps) {
             defaultValue={row.name}
           />
           <Field label={m.webhooks.headerValue(index + 1)} name="header_value" required maxLength={1024} />
-          <button type="button" class="button" onClick={() => setRows(rows.filter((other) => other !== row))}>
+          <Button onClick={() => setRows(rows.filter((other) => other !== row))}>
             {m.webhooks.removeHeader(index + 1)}
-          </button>
+          </Button>
         </div>
       ))}
-      <button type="button" class="button" disabled={rows?.length === maxHeaders} onClick={add}>
+      <Button disabled={rows?.length === maxHeaders} onClick={add}>
         {keeps ? m.webhooks.replaceHeaders : m.webhooks.addHeader}
-      </button>
+      </Button>
     </fieldset>
   );
 }

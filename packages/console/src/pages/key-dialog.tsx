@@ -1,10 +1,9 @@
 import type { Action } from '../api/query.ts';
 import type { ApiKey } from '../api/types.ts';
+import { fieldTime, inUtc, timeOf } from '../format.ts';
 import { m } from '../messages.ts';
 import { useSession } from '../session.tsx';
-import { Area, Choices, Dialog, Field, Form, textOf, textsOf } from '../ui/form.tsx';
-import { localTime } from '../ui/list.tsx';
-import { ProblemNotice } from '../ui/page.tsx';
+import { Area, Choices, Confirm, Field, TimeField, textOf, textsOf } from '../ui/form.tsx';
 
 export interface KeyValues {
   name: string;
@@ -28,43 +27,33 @@ export function KeyDialog({ title, text, action, of, save, close }: KeyDialogPro
   const { scopes } = useSession();
   const offered = scopes.filter((scope) => !scope.startsWith('keys:'));
   return (
-    <Dialog title={title} onClose={close}>
-      {text && <p>{text}</p>}
-      <Form label={title} onSubmit={(fields) => save.run(read(fields, of))}>
-        <Field label={m.keys.name} name="name" required maxLength={200} defaultValue={of?.name ?? ''} />
-        <Choices legend={m.keys.scopes} name="scopes" options={offered} chosen={of?.scopes ?? []} />
-        <Area
-          label={m.keys.allowlist}
-          name="ip_allowlist"
-          hint={m.keys.allowlistHint}
-          rows={3}
-          value={of?.ip_allowlist?.join('\n') ?? ''}
-        />
-        <Choices
-          legend={m.keys.report}
-          name="mode"
-          options={['report']}
-          names={{ report: m.keys.reportHint }}
-          chosen={of ? [of.ip_allowlist_mode] : []}
-        />
-        <Field
-          label={m.keys.expires}
-          name="expires_at"
-          type="datetime-local"
-          hint={m.keys.expiresHint}
-          defaultValue={localTime(of?.expires_at ?? null)}
-        />
-        {save.problem && <ProblemNotice problem={save.problem} />}
-        <div class="buttons">
-          <button type="submit" class="button primary" disabled={save.busy}>
-            {action}
-          </button>
-          <button type="button" class="button" onClick={close}>
-            {m.actions.cancel}
-          </button>
-        </div>
-      </Form>
-    </Dialog>
+    <Confirm
+      title={title}
+      text={text}
+      action={action}
+      safe
+      {...save}
+      onConfirm={(fields) => save.run(read(fields, of))}
+      onClose={close}
+    >
+      <Field label={m.keys.name} name="name" required maxLength={200} defaultValue={of?.name ?? ''} />
+      <Choices legend={m.keys.scopes} name="scopes" options={offered} chosen={of?.scopes ?? []} />
+      <Area
+        label={m.keys.allowlist}
+        name="ip_allowlist"
+        hint={m.keys.allowlistHint}
+        rows={3}
+        value={of?.ip_allowlist?.join('\n') ?? ''}
+      />
+      <Choices
+        legend={m.keys.report}
+        name="mode"
+        options={['report']}
+        names={{ report: m.keys.reportHint }}
+        chosen={of ? [of.ip_allowlist_mode] : []}
+      />
+      <TimeField label={m.keys.expires} name="expires_at" hint={m.keys.expiresHint} at={of?.expires_at ?? null} />
+    </Confirm>
   );
 }
 
@@ -74,12 +63,12 @@ function read(fields: FormData, of: ApiKey | undefined): KeyValues {
     .filter(Boolean);
   const expiresAt = textOf(fields, 'expires_at');
   // The field shows no seconds: a time that nobody changed must stay as it was.
-  const isUnchanged = of !== undefined && expiresAt === localTime(of.expires_at);
+  const isUnchanged = of !== undefined && expiresAt === fieldTime(of.expires_at, inUtc.get());
   return {
     name: textOf(fields, 'name'),
     scopes: textsOf(fields, 'scopes'),
     ip_allowlist: addresses.length > 0 ? addresses : null,
     ip_allowlist_mode: fields.has('mode') ? 'report' : 'enforce',
-    expires_at: isUnchanged ? of.expires_at : expiresAt === '' ? null : new Date(expiresAt).toISOString(),
+    expires_at: isUnchanged ? of.expires_at : expiresAt === '' ? null : timeOf(expiresAt),
   };
 }

@@ -3,20 +3,22 @@ import { useAction, useCall, useQuery } from '../api/query.ts';
 import type { ApiKey, List } from '../api/types.ts';
 import { fromNow, plural } from '../format.ts';
 import { m } from '../messages.ts';
+import { usePlace } from '../router.ts';
 import { hasScope, useReadOnly, useSession } from '../session.tsx';
 import { Confirm, Dialog, SecretOnce } from '../ui/form.tsx';
+import { listPath, Pager } from '../ui/list.tsx';
 import { Load, Page, Panel, ProblemNotice } from '../ui/page.tsx';
 import { Table } from '../ui/table.tsx';
-import { Text, When } from '../ui/text.tsx';
+import { Button, Text, When } from '../ui/text.tsx';
 import { KeyDialog, type KeyValues } from './key-dialog.tsx';
 
-const path = '/keys?limit=100';
 const unusedMs = 90 * 86_400_000;
 
 type Open = { what: 'create' } | { what: 'edit' | 'revoke' | 'rotate'; key: ApiKey } | undefined;
 
 export function Keys() {
   const readOnly = useReadOnly('keys:write');
+  const path = listPath('/keys', usePlace().query, []);
   const keys = useQuery<List<ApiKey>>(path);
   const [open, setOpen] = useState<Open>();
   const close = () => {
@@ -30,14 +32,21 @@ export function Keys() {
         readOnly ? (
           <span class="muted">{readOnly}</span>
         ) : (
-          <button type="button" class="button primary" onClick={() => setOpen({ what: 'create' })}>
+          <Button kind="primary" onClick={() => setOpen({ what: 'create' })}>
             {m.keys.add}
-          </button>
+          </Button>
         )
       }
     >
       <Panel bare title={m.keys.title} request={path}>
-        <Load query={keys}>{({ data }) => <KeyTable keys={data} mayChange={!readOnly} open={setOpen} />}</Load>
+        <Load query={keys}>
+          {({ data }) => (
+            <>
+              <KeyTable keys={data} mayChange={!readOnly} open={setOpen} />
+              <Pager of={keys} />
+            </>
+          )}
+        </Load>
       </Panel>
       {open?.what === 'create' && <NewKey title={m.keys.add} close={close} />}
       {open?.what === 'rotate' && <NewKey title={m.keys.rotate} old={open.key} close={close} />}
@@ -90,19 +99,13 @@ function KeyTable({ keys, mayChange, open }: KeyTableProps) {
                   <div class="actions">
                     {mayChange && isWithin(key) ? (
                       <>
-                        <button type="button" class="button" onClick={() => open({ what: 'edit', key })}>
-                          {m.keys.edit}
-                        </button>
-                        <button type="button" class="button" onClick={() => open({ what: 'rotate', key })}>
-                          {m.keys.rotate}
-                        </button>
+                        <Button onClick={() => open({ what: 'edit', key })}>{m.keys.edit}</Button>
+                        <Button onClick={() => open({ what: 'rotate', key })}>{m.keys.rotate}</Button>
                       </>
                     ) : (
                       mayChange && <span class="hint">{m.keys.beyond}</span>
                     )}
-                    <button type="button" class="button" onClick={() => open({ what: 'revoke', key })}>
-                      {m.keys.revoke}
-                    </button>
+                    <Button onClick={() => open({ what: 'revoke', key })}>{m.keys.revoke}</Button>
                   </div>
                 ),
               },
@@ -183,13 +186,13 @@ function NewKey({ title, old, close }: { title: string; old?: ApiKey; close: () 
       {revoke.problem && <ProblemNotice problem={revoke.problem} />}
       <div class="buttons">
         {old && (
-          <button type="button" class="button danger" disabled={revoke.busy} onClick={() => revoke.run()}>
+          <Button kind="danger" disabled={revoke.busy} onClick={() => revoke.run()}>
             {m.keys.revokeOld}
-          </button>
+          </Button>
         )}
-        <button type="button" class="button primary" onClick={close}>
+        <Button kind="primary" onClick={close}>
           {m.webhooks.secretDone}
-        </button>
+        </Button>
       </div>
     </Dialog>
   );

@@ -4,6 +4,7 @@ import type { Delivery, List, Webhook } from '../api/types.ts';
 import { plural } from '../format.ts';
 import { m } from '../messages.ts';
 import { Load, Page, Panel } from '../ui/page.tsx';
+import { Button } from '../ui/text.tsx';
 import { DeliveryTable } from './deliveries.tsx';
 
 const path = '/v1/webhooks/deliveries?limit=50';
@@ -21,11 +22,7 @@ export function Live() {
   return (
     <Page
       title={m.live.title}
-      actions={
-        <button type="button" class="button" onClick={() => setOn(!isOn)}>
-          {isOn ? m.live.pause : m.live.go}
-        </button>
-      }
+      actions={<Button onClick={() => setOn(!isOn)}>{isOn ? m.live.pause : m.live.go}</Button>}
     >
       <Panel bare title={m.deliveries.title} request={path} cli="deliveries tail">
         <p class="muted">{m.live.text}</p>

@@ -1,10 +1,10 @@
 import { useQuery } from '../api/query.ts';
 import type { Delivery, List, Webhook, WebhookHealth, WebhookHealthSummary } from '../api/types.ts';
-import { count, plural } from '../format.ts';
+import { upTo } from '../format.ts';
 import { m } from '../messages.ts';
 import { to } from '../router.ts';
 import { Causes, errorName } from '../ui/causes.tsx';
-import { Load, Page, Panel } from '../ui/page.tsx';
+import { Load, Page, Panel, Shown } from '../ui/page.tsx';
 import { State, Text, When } from '../ui/text.tsx';
 import { Plots } from './plots.tsx';
 
@@ -22,6 +22,7 @@ export function Overview() {
               <FirstRun first={data.at(-1)?.webhook_id} />
             )}
             {data.length > 0 && <Sentence all={data} />}
+            <Shown path={healthPath} cli="webhooks health" />
             {data
               .filter(({ state }) => state === 'failing' || state === 'degraded')
               .slice(0, 5)
@@ -48,7 +49,7 @@ function Sentence({ all }: { all: readonly WebhookHealthSummary[] }) {
     .map(({ since }) => since)
     .filter((since) => since !== null)
     .sort()[0];
-  const waiting = all.reduce((sum, { pending }) => sum + pending, 0);
+  const waiting = upTo(...all.map(({ pending }) => pending));
   const disabled = of('disabled').length;
   const paused = of('paused').length;
   const running = all.length - disabled - paused;
@@ -68,7 +69,7 @@ function Sentence({ all }: { all: readonly WebhookHealthSummary[] }) {
       )}
       {paused > 0 && <span>{m.overview.paused(paused)} </span>}
       {disabled > 0 && <span>{m.overview.disabled(disabled)} </span>}
-      {waiting > 0 && <span>{m.overview.waiting(plural(waiting, 'delivery', 'deliveries'))}</span>}
+      {waiting !== '0' && <span>{m.overview.waiting(waiting)}</span>}
     </p>
   );
 }
@@ -100,7 +101,7 @@ function Failing({ id, webhook }: { id: string; webhook: Webhook | undefined }) 
                 </code>
               )}
               <span class="muted">
-                {count(data.pending)} {m.webhooks.waiting.toLowerCase()}
+                {upTo(data.pending)} {m.webhooks.waiting.toLowerCase()}
               </span>
             </p>
             <Causes webhookId={id} causes={data.causes} />
@@ -125,7 +126,7 @@ function FirstRun({ first }: { first: string | undefined }) {
   ];
   const next = steps.findIndex(([, , isDone]) => !isDone);
   return (
-    <Panel title={m.start.title} request={path}>
+    <Panel title={m.start.title} request={path} cli="deliveries list">
       <ol class="steps">
         {steps.map(([name, text, isDone], index) => (
           <li key={name} class={isDone ? 'done' : ''}>

@@ -1,10 +1,10 @@
 import { useAction, useCall } from '../api/query.ts';
 import type { Webhook } from '../api/types.ts';
+import { timeOf } from '../format.ts';
 import { m } from '../messages.ts';
-import { Confirm, Field, textOf } from '../ui/form.tsx';
-import { localTime } from '../ui/list.tsx';
+import { Confirm, Field, TimeField, textOf } from '../ui/form.tsx';
 import { ProblemNotice } from '../ui/page.tsx';
-import { Text, When } from '../ui/text.tsx';
+import { Button, Text, When } from '../ui/text.tsx';
 
 interface PauseProps {
   webhook: Webhook;
@@ -16,7 +16,7 @@ export function Pause({ webhook, changed, close }: PauseProps & { close: () => v
   const call = useCall();
   const pause = useAction(async (fields: FormData) => {
     const reason = textOf(fields, 'reason');
-    const body = { resume_at: new Date(textOf(fields, 'resume_at')).toISOString(), ...(reason !== '' && { reason }) };
+    const body = { resume_at: timeOf(textOf(fields, 'resume_at')), ...(reason !== '' && { reason }) };
     await call('POST', `/v1/webhooks/${webhook.id}/pause`, body);
     close();
     changed();
@@ -32,13 +32,7 @@ export function Pause({ webhook, changed, close }: PauseProps & { close: () => v
       onConfirm={pause.run}
       onClose={close}
     >
-      <Field
-        label={m.webhooks.resumeAt}
-        name="resume_at"
-        type="datetime-local"
-        required
-        defaultValue={localTime(tomorrow)}
-      />
+      <TimeField label={m.webhooks.resumeAt} name="resume_at" required at={tomorrow} />
       <Field label={m.webhooks.reason} name="reason" maxLength={200} />
     </Confirm>
   );
@@ -66,9 +60,9 @@ export function Paused({ webhook, changed, readOnly }: PauseProps & { readOnly: 
       </p>
       {resume.problem && <ProblemNotice problem={resume.problem} />}
       {!readOnly && (
-        <button type="button" class="button primary" disabled={resume.busy} onClick={() => resume.run()}>
+        <Button kind="primary" disabled={resume.busy} onClick={() => resume.run()}>
           {m.webhooks.resume}
-        </button>
+        </Button>
       )}
     </div>
   );

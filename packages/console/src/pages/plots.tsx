@@ -48,7 +48,7 @@ export function Plots({ webhookId }: { webhookId?: string }) {
     <Panel
       title={m.overview.attempts}
       request={path}
-      cli={`webhooks statistics --since ${range}${webhookId ? ` --webhook ${webhookId}` : ''}`}
+      cli={`webhooks statistics --since ${range} --granularity ${ranges[range].granularity}${webhookId ? ` --webhook ${webhookId}` : ''}`}
       actions={
         <Select
           label={m.overview.range}

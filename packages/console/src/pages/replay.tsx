@@ -1,16 +1,16 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { type Action, useAction, useCall, useQuery } from '../api/query.ts';
-import type { EventTypeEntry, List, Replay, ReplayPreview } from '../api/types.ts';
-import { shellWord } from '../curl.ts';
+import type { Replay, ReplayPreview } from '../api/types.ts';
+import { commandOf } from '../curl.ts';
 import { count, duration, plural } from '../format.ts';
 import { m } from '../messages.ts';
 import { setQuery, to, usePlace } from '../router.ts';
 import { useReadOnly } from '../session.tsx';
 import { Choices, Confirm, Field, Select } from '../ui/form.tsx';
-import { Filters, localTime } from '../ui/list.tsx';
+import { anyOption, Filters, PeriodFields, TypeSelect } from '../ui/list.tsx';
 import { Load, Page, Panel, ProblemNotice } from '../ui/page.tsx';
 import { Facts } from '../ui/table.tsx';
-import { State, When } from '../ui/text.tsx';
+import { Button, State, When } from '../ui/text.tsx';
 
 const names = ['since', 'until', 'status', 'event_type', 'error', 'status_code', 'rate_per_second'];
 
@@ -31,7 +31,6 @@ export function ReplayPage({ id }: { id: string }) {
 
 function Choose({ webhookId }: { webhookId: string }) {
   const { query } = usePlace();
-  const types = useQuery<List<EventTypeEntry>>('/v1/webhooks/event-types?limit=100');
   const [yesterday] = useState(() => new Date(Math.floor(Date.now() / 60_000) * 60_000 - 86_400_000).toISOString());
   const request = useMemo(() => requestOf(query, yesterday), [query, yesterday]);
   const call = useCall();
@@ -48,19 +47,12 @@ function Choose({ webhookId }: { webhookId: string }) {
   const key = JSON.stringify(request);
   useEffect(() => look.run(), [key, look.run]);
   const value = (name: string) => query.get(name) ?? '';
-  const any = ['', m.deliveries.any] as const;
+  const cli = commandOf(`webhooks replay ${webhookId}`, options, (name) => request[name as keyof typeof request]);
   return (
-    <Panel bare title={m.replay.title} request={`POST ${path}`} cli={cliOf(webhookId, request)}>
+    <Panel bare title={m.replay.title} request={`POST ${path}`} body={request} cli={cli}>
       <p class="muted">{m.replay.text}</p>
       <Filters names={names}>
-        <Field
-          label={m.replay.since}
-          name="since"
-          type="datetime-local"
-          required
-          defaultValue={localTime(query.get('since') ?? yesterday)}
-        />
-        <Field label={m.replay.until} name="until" type="datetime-local" defaultValue={localTime(query.get('until'))} />
+        <PeriodFields since={yesterday} />
         <Choices
           legend={m.replay.status}
           hint={m.replay.statusHint}
@@ -69,17 +61,12 @@ function Choose({ webhookId }: { webhookId: string }) {
           names={m.replay.statuses}
           chosen={query.getAll('status')}
         />
-        <Select
-          label={m.deliveries.type}
-          name="event_type"
-          value={value('event_type')}
-          options={[any, ...(types.data?.data ?? []).map(({ type }) => [type, type] as const)]}
-        />
+        <TypeSelect label={m.deliveries.type} name="event_type" />
         <Select
           label={m.replay.error}
           name="error"
           value={value('error')}
-          options={[any, ...Object.entries(m.errors)]}
+          options={[anyOption, ...Object.entries(m.errors)]}
         />
         <Field
           label={m.replay.code}
@@ -122,9 +109,9 @@ function Preview({ preview, send }: { preview: ReplayPreview; send: Action<[]> }
       {has_more && <p>{m.replay.more}</p>}
       <p class="muted">{[list(by_status), list(by_event_type)].filter(Boolean).join(' · ')}</p>
       {estimated_seconds !== null && <p>{m.replay.takes(duration(estimated_seconds * 1000))}</p>}
-      <button type="button" class="button primary" disabled={send.busy} onClick={() => send.run()}>
+      <Button kind="primary" disabled={send.busy} onClick={() => send.run()}>
         {m.replay.send(deliveries)}
-      </button>
+      </Button>
     </div>
   );
 }
@@ -143,9 +130,9 @@ function Progress({ id, readOnly }: { id: string; readOnly: boolean }) {
     replay.reload();
   });
   const actions = isRunning && !readOnly && (
-    <button type="button" class="button danger" onClick={() => setAsks(true)}>
+    <Button kind="danger" onClick={() => setAsks(true)}>
       {m.replay.cancel}
-    </button>
+    </Button>
   );
   return (
     <Panel title={m.replay.progress} request={path} cli={`replays get ${id}`} actions={actions}>
@@ -206,14 +193,12 @@ function requestOf(query: URLSearchParams, yesterday: string) {
   };
 }
 
-const options = { since: 'since', until: 'until', status: 'status', event_type: 'type', error: 'error' } as const;
-
-function cliOf(webhookId: string, request: ReturnType<typeof requestOf>): string {
-  const given = Object.entries({ ...options, status_code: 'status-code', rate_per_second: 'rate' }).flatMap(
-    ([name, option]) => {
-      const value = request[name as keyof typeof request];
-      return value === undefined ? [] : [` --${option} ${shellWord([value].flat().join(','))}`];
-    },
-  );
-  return `webhooks replay ${webhookId}${given.join('')}`;
-}
+const options = {
+  since: 'since',
+  until: 'until',
+  status: 'status',
+  event_type: 'type',
+  error: 'error',
+  status_code: 'status-code',
+  rate_per_second: 'rate',
+};

@@ -1,19 +1,22 @@
 import { useState } from 'preact/hooks';
 import { useAction, useCall, useQuery } from '../api/query.ts';
 import type { List, SignatureCheck, Webhook } from '../api/types.ts';
+import { commandOf, shellWord } from '../curl.ts';
 import { m } from '../messages.ts';
 import { setQuery, to, usePlace } from '../router.ts';
 import { Area, Field, Form, Select, textOf, textsOf } from '../ui/form.tsx';
 import { Load, Page, Panel, ProblemNotice } from '../ui/page.tsx';
 import { Table } from '../ui/table.tsx';
-import { State, Text } from '../ui/text.tsx';
+import { Button, State, Text } from '../ui/text.tsx';
 import { Snippets } from './snippets.tsx';
 
 /** Says why a receiver refuses a signature. */
 export function Signatures() {
   const { query } = usePlace();
   const call = useCall();
-  const webhooks = useQuery<List<Webhook>>('/v1/webhooks?limit=100');
+  const listPath = '/v1/webhooks?limit=100';
+  const webhooks = useQuery<List<Webhook>>(listPath);
+  const [sent, setSent] = useState<{ request: string; body: unknown; cli: string }>();
   const [result, setResult] = useState<SignatureCheck>();
   const check = useAction(async (fields: FormData) => {
     setResult(undefined);
@@ -21,11 +24,15 @@ export function Signatures() {
     const computed = textOf(fields, 'computed');
     const given = { headers: headersOf(textOf(fields, 'headers')), body: textsOf(fields, 'body')[0] ?? '' };
     const body = { ...given, ...(computed !== '' && { computed }) };
-    setResult(await call<SignatureCheck>('POST', `/v1/webhooks/${id}/verify-signature`, body));
+    const path = `/v1/webhooks/${id}/verify-signature`;
+    const file = (text: string) => `<(printf %s ${shellWord(text)})`;
+    const files = `webhooks verify ${id} --headers ${file(textOf(fields, 'headers'))} --body ${file(given.body)}`;
+    setSent({ request: `POST ${path}`, body, cli: commandOf(files, { computed: 'computed' }, () => computed) });
+    setResult(await call<SignatureCheck>('POST', path, body));
   });
   return (
     <Page title={m.signatures.title}>
-      <Panel bare title={m.signatures.check}>
+      <Panel bare title={m.signatures.check} request={listPath} cli="webhooks list" {...sent}>
         <p class="muted">{m.signatures.text}</p>
         <Load query={webhooks}>
           {({ data }) => (
@@ -42,9 +49,9 @@ export function Signatures() {
               <Field label={m.signatures.computed} name="computed" hint={m.signatures.computedHint} />
               {check.problem && <ProblemNotice problem={check.problem} />}
               <div class="buttons">
-                <button type="submit" class="button primary" disabled={check.busy || data.length === 0}>
+                <Button type="submit" kind="primary" disabled={check.busy || data.length === 0}>
                   {m.signatures.check}
-                </button>
+                </Button>
               </div>
             </Form>
           )}

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { m } from '../messages.ts';
 import { Panel } from '../ui/page.tsx';
-import { Code } from '../ui/text.tsx';
+import { Button, Code } from '../ui/text.tsx';
 
 const snippets = {
   'Node.js': `import { verifyWebhook } from '@enterprise-api/sdk/webhooks';
@@ -31,15 +31,9 @@ export function Snippets() {
     <Panel title={m.webhooks.snippet} actions={<a href="/docs/verify">{m.who.docs}</a>}>
       <div class="tabs">
         {(Object.keys(snippets) as (keyof typeof snippets)[]).map((name) => (
-          <button
-            key={name}
-            type="button"
-            class="button"
-            aria-pressed={name === language}
-            onClick={() => setLanguage(name)}
-          >
+          <Button key={name} aria-pressed={name === language} onClick={() => setLanguage(name)}>
             {name}
-          </button>
+          </Button>
         ))}
       </div>
       <Code label={`${m.webhooks.snippet}: ${language}`}>{snippets[language]}</Code>

@@ -8,7 +8,7 @@ import { to } from '../router.ts';
 import { errorName } from '../ui/causes.tsx';
 import { Form, Select, textOf } from '../ui/form.tsx';
 import { Panel, ProblemNotice } from '../ui/page.tsx';
-import { Code, Text } from '../ui/text.tsx';
+import { Button, Code, Text } from '../ui/text.tsx';
 
 interface TestPanelProps {
   webhook: Pick<Webhook, 'id'>;
@@ -40,9 +40,9 @@ export function TestPanel({ webhook, type, children }: TestPanelProps) {
             options={[...new Set(names)].map((name) => [name, name] as const)}
           />
         )}
-        <button type="submit" class="button primary" disabled={send.busy}>
+        <Button type="submit" kind="primary" disabled={send.busy}>
           {m.webhooks.test}
-        </button>
+        </Button>
       </Form>
       {send.problem && <ProblemNotice problem={send.problem} />}
       <div aria-live="polite">{sent && <TestAnswer key={sent} id={sent} />}</div>

@@ -22,7 +22,12 @@ export function UsagePage() {
   const usage = useQuery<Usage>(path);
   return (
     <Page title={m.usage.title}>
-      <Panel bare title={m.usage.title} request={path} cli={`usage --since ${since} --until ${until}`}>
+      <Panel
+        bare
+        title={m.usage.title}
+        request={path}
+        cli={`usage --since ${since} --until ${until} --granularity ${split ? `month --by ${split}` : 'day'}`}
+      >
         <div class="filters">
           <Select
             label={m.usage.month}

@@ -6,6 +6,7 @@ import { m } from '../messages.ts';
 import { navigate, to } from '../router.ts';
 import { useStore } from '../store.ts';
 import { Confirm, Dialog, Field, SecretOnce, textOf } from '../ui/form.tsx';
+import { Button } from '../ui/text.tsx';
 import { Pause } from './pause.tsx';
 import { Snippets } from './snippets.tsx';
 
@@ -33,26 +34,16 @@ export function WebhookActions({ webhook, changed }: ActionsProps) {
   });
   return (
     <>
-      <button type="button" class="button" onClick={() => setOpen('rotate')}>
-        {m.webhooks.rotate}
-      </button>
-      {webhook.enabled && !webhook.paused && (
-        <button type="button" class="button" onClick={() => setOpen('pause')}>
-          {m.webhooks.pause}
-        </button>
-      )}
+      <Button onClick={() => setOpen('rotate')}>{m.webhooks.rotate}</Button>
+      {webhook.enabled && !webhook.paused && <Button onClick={() => setOpen('pause')}>{m.webhooks.pause}</Button>}
       {webhook.enabled ? (
-        <button type="button" class="button" onClick={() => setOpen('disable')}>
-          {m.webhooks.disable}
-        </button>
+        <Button onClick={() => setOpen('disable')}>{m.webhooks.disable}</Button>
       ) : (
-        <button type="button" class="button primary" disabled={switchTo.busy} onClick={() => switchTo.run(true)}>
+        <Button kind="primary" disabled={switchTo.busy} onClick={() => switchTo.run(true)}>
           {m.webhooks.enable}
-        </button>
+        </Button>
       )}
-      <button type="button" class="button" onClick={() => setOpen('remove')}>
-        {m.webhooks.remove}
-      </button>
+      <Button onClick={() => setOpen('remove')}>{m.webhooks.remove}</Button>
       {open === 'rotate' && <Rotate webhook={webhook} changed={changed} close={close} />}
       {open === 'pause' && <Pause webhook={webhook} changed={changed} close={close} />}
       {open === 'disable' && (
@@ -100,9 +91,9 @@ function Rotate({ webhook, changed, close }: ActionsProps & { close: () => void 
         <SecretOnce label={m.webhooks.secretTitle} text={m.webhooks.secretOnce} secret={secret} />
         <Snippets />
         <div class="buttons">
-          <button type="button" class="button primary" onClick={done}>
+          <Button kind="primary" onClick={done}>
             {m.webhooks.secretDone}
-          </button>
+          </Button>
         </div>
       </Dialog>
     );

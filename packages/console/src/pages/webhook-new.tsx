@@ -6,6 +6,7 @@ import { to } from '../router.ts';
 import { useReadOnly } from '../session.tsx';
 import { Form, SecretOnce } from '../ui/form.tsx';
 import { Load, Page, Panel, ProblemNotice } from '../ui/page.tsx';
+import { Button } from '../ui/text.tsx';
 import { Snippets } from './snippets.tsx';
 import { TestPanel } from './test-panel.tsx';
 import { readWebhook, WebhookFields } from './webhook-fields.tsx';
@@ -40,9 +41,9 @@ export function NewWebhook() {
                   <WebhookFields types={data} />
                   {create.problem && <ProblemNotice problem={create.problem} />}
                   <div class="buttons">
-                    <button type="submit" class="button primary" disabled={create.busy}>
+                    <Button type="submit" kind="primary" disabled={create.busy}>
                       {m.webhooks.create}
-                    </button>
+                    </Button>
                   </div>
                 </Form>
               )}

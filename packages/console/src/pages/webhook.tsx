@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { useAction, useCall, useQuery } from '../api/query.ts';
 import type { AuditEntry, EventTypeEntry, List, Replay, Webhook, WebhookHealth } from '../api/types.ts';
-import { count, duration, visible } from '../format.ts';
+import { count, duration, upTo, visible } from '../format.ts';
 import { m } from '../messages.ts';
 import { to } from '../router.ts';
 import { useReadOnly } from '../session.tsx';
@@ -9,7 +9,7 @@ import { Causes } from '../ui/causes.tsx';
 import { Form } from '../ui/form.tsx';
 import { Load, Page, Panel, ProblemNotice } from '../ui/page.tsx';
 import { Facts, Table } from '../ui/table.tsx';
-import { Id, State, Text, useNow, When } from '../ui/text.tsx';
+import { Button, Id, State, Text, useNow, When } from '../ui/text.tsx';
 import { Paused } from './pause.tsx';
 import { Plots } from './plots.tsx';
 import { TestPanel } from './test-panel.tsx';
@@ -92,7 +92,7 @@ function Health({ webhook, health }: { webhook: Webhook; health: ReturnType<type
             {circuit.state !== 'closed' && <p>{m.webhooks.circuit}</p>}
             <Facts
               rows={[
-                [m.webhooks.waiting, count(pending)],
+                [m.webhooks.waiting, upTo(pending)],
                 [m.webhooks.lastSuccess, <When at={last_success_at} none={m.webhooks.never} />],
               ]}
             />
@@ -120,11 +120,7 @@ function Settings({ webhook, readOnly, changed }: SettingsProps) {
     setEditing(false);
     changed();
   });
-  const actions = !readOnly && !isEditing && (
-    <button type="button" class="button" onClick={() => setEditing(true)}>
-      {m.webhooks.edit}
-    </button>
-  );
+  const actions = !readOnly && !isEditing && <Button onClick={() => setEditing(true)}>{m.webhooks.edit}</Button>;
   return (
     <Panel
       title={m.webhooks.details}
@@ -139,12 +135,10 @@ function Settings({ webhook, readOnly, changed }: SettingsProps) {
               <WebhookFields types={data} webhook={webhook} />
               {save.problem && <ProblemNotice problem={save.problem} />}
               <div class="buttons">
-                <button type="submit" class="button primary" disabled={save.busy}>
+                <Button type="submit" kind="primary" disabled={save.busy}>
                   {m.actions.save}
-                </button>
-                <button type="button" class="button" onClick={() => setEditing(false)}>
-                  {m.actions.cancel}
-                </button>
+                </Button>
+                <Button onClick={() => setEditing(false)}>{m.actions.cancel}</Button>
               </div>
             </Form>
           )}
@@ -228,7 +222,14 @@ function Replays({ id }: { id: string }) {
             keyOf={(replay) => replay.id}
             empty={m.webhooks.noReplays}
             columns={[
-              { name: m.webhooks.state, cell: ({ state }) => <State of={state} names={m.replay.state} /> },
+              {
+                name: m.webhooks.state,
+                cell: (replay) => (
+                  <a href={to(`/webhooks/${id}/replay`, { replay: replay.id })}>
+                    <State of={replay.state} names={m.replay.state} />
+                  </a>
+                ),
+              },
               { name: m.webhooks.created, cell: ({ created_at }) => <When at={created_at} /> },
               { name: m.replay.matched, number: true, cell: ({ matched }) => count(matched) },
               { name: m.replay.succeeded, number: true, cell: ({ succeeded }) => count(succeeded) },

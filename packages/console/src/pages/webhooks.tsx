@@ -1,10 +1,11 @@
+import type { ComponentChildren } from 'preact';
 import { useQuery } from '../api/query.ts';
 import type { List, Statistics, Webhook, WebhookHealthSummary } from '../api/types.ts';
-import { count } from '../format.ts';
+import { upTo } from '../format.ts';
 import { m } from '../messages.ts';
 import { to } from '../router.ts';
 import { useReadOnly } from '../session.tsx';
-import { Load, Page, Panel } from '../ui/page.tsx';
+import { Load, Page, Panel, Unread } from '../ui/page.tsx';
 import { Spark } from '../ui/spark.tsx';
 import { Table } from '../ui/table.tsx';
 import { State, Text, useNow, When } from '../ui/text.tsx';
@@ -19,7 +20,10 @@ export function Webhooks() {
   const health = useQuery<List<WebhookHealthSummary>>('/v1/webhooks/health?limit=100', 10_000);
   // Whole hours: the server adds up any other period from minutes.
   const day = useQuery<Statistics>(`${periodOf('24h', useNow(minute)).path}&group_by=webhook`, minute);
-  const healthOf = (id: string) => health.data?.data.find(({ webhook_id }) => webhook_id === id);
+  const ofHealth = (id: string, show: (health: WebhookHealthSummary) => ComponentChildren) => {
+    const found = health.data?.data.find(({ webhook_id }) => webhook_id === id);
+    return found ? show(found) : '–';
+  };
   return (
     <Page
       title={m.webhooks.title}
@@ -34,6 +38,8 @@ export function Webhooks() {
       }
     >
       <Panel bare title={m.webhooks.title} request={listPath} cli="webhooks list">
+        <Unread query={health} />
+        <Unread query={day} />
         <Load query={webhooks}>
           {({ data }) => (
             <Table
@@ -44,9 +50,7 @@ export function Webhooks() {
               columns={[
                 {
                   name: m.webhooks.state,
-                  cell: ({ id, enabled }) => (
-                    <State of={healthOf(id)?.state ?? (enabled ? 'idle' : 'disabled')} names={m.webhooks.states} />
-                  ),
+                  cell: ({ id }) => ofHealth(id, ({ state }) => <State of={state} names={m.webhooks.states} />),
                 },
                 {
                   name: m.webhooks.url,
@@ -71,10 +75,15 @@ export function Webhooks() {
                       />
                     ),
                 },
-                { name: m.webhooks.waiting, number: true, cell: ({ id }) => count(healthOf(id)?.pending ?? 0) },
+                {
+                  name: m.webhooks.waiting,
+                  number: true,
+                  cell: ({ id }) => ofHealth(id, ({ pending }) => upTo(pending)),
+                },
                 {
                   name: m.webhooks.lastSuccess,
-                  cell: ({ id }) => <When at={healthOf(id)?.last_success_at} none={m.webhooks.never} />,
+                  cell: ({ id }) =>
+                    ofHealth(id, ({ last_success_at }) => <When at={last_success_at} none={m.webhooks.never} />),
                 },
               ]}
             />

@@ -1,9 +1,11 @@
 import type { ComponentChildren, TargetedSubmitEvent } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
 import type { Problem } from '../api/client.ts';
+import { fieldTime, inUtc } from '../format.ts';
 import { m } from '../messages.ts';
+import { useStore } from '../store.ts';
 import { ProblemNotice } from './page.tsx';
-import { Code } from './text.tsx';
+import { Button, Code } from './text.tsx';
 
 interface FieldProps {
   label: string;
@@ -33,6 +35,21 @@ export function Field({ label, hint, ...input }: FieldProps) {
       <Hint id={id} text={hint} />
     </div>
   );
+}
+
+interface TimeFieldProps {
+  label: string;
+  hint?: string;
+  name: string;
+  at: string | null;
+  required?: boolean;
+}
+
+/** A field for a time, whose label names the zone. */
+export function TimeField({ label, at, ...field }: TimeFieldProps) {
+  const utc = useStore(inUtc);
+  const zone = utc ? 'UTC' : Intl.DateTimeFormat().resolvedOptions().timeZone;
+  return <Field {...field} label={`${label} (${zone})`} type="datetime-local" defaultValue={fieldTime(at, utc)} />;
 }
 
 interface AreaProps {
@@ -173,7 +190,7 @@ export function Dialog({ title, onClose, children }: DialogProps) {
 
 interface ConfirmProps {
   title: string;
-  text: string;
+  text: string | undefined;
   /** The button that confirms. */
   action: string;
   problem: Problem | undefined;
@@ -187,17 +204,15 @@ interface ConfirmProps {
 export function Confirm({ title, text, action, problem, busy, onConfirm, onClose, children, safe }: ConfirmProps) {
   return (
     <Dialog title={title} onClose={onClose}>
-      <p>{text}</p>
+      {text && <p>{text}</p>}
       <Form label={title} onSubmit={onConfirm}>
         {children}
         {problem && <ProblemNotice problem={problem} />}
         <div class="buttons">
-          <button type="submit" class={safe ? 'button primary' : 'button danger'} disabled={busy}>
+          <Button type="submit" kind={safe ? 'primary' : 'danger'} disabled={busy}>
             {action}
-          </button>
-          <button type="button" class="button" onClick={onClose}>
-            {m.actions.cancel}
-          </button>
+          </Button>
+          <Button onClick={onClose}>{m.actions.cancel}</Button>
         </div>
       </Form>
     </Dialog>

@@ -1,10 +1,11 @@
 import type { ComponentChildren } from 'preact';
-import type { Query } from '../api/query.ts';
-import type { ScannedList } from '../api/types.ts';
+import { type Query, useQuery } from '../api/query.ts';
+import type { EventTypeEntry, List, ScannedList } from '../api/types.ts';
+import { timeOf } from '../format.ts';
 import { m } from '../messages.ts';
 import { navigate, setQuery, to, usePlace } from '../router.ts';
-import { Field, Form, textOf, textsOf } from './form.tsx';
-import { When } from './text.tsx';
+import { Field, Form, Select, TimeField, textOf, textsOf } from './form.tsx';
+import { Button, When } from './text.tsx';
 
 /** Filters that are in the address. A name whose field is empty leaves it. */
 export function Filters({ names, children }: { names: readonly string[]; children: ComponentChildren }) {
@@ -20,17 +21,11 @@ export function Filters({ names, children }: { names: readonly string[]; childre
     <Form key={query.toString()} label={m.actions.filter} class="filters" onSubmit={apply}>
       {children}
       <div class="buttons">
-        <button type="submit" class="button">
-          {m.actions.filter}
-        </button>
+        <Button type="submit">{m.actions.filter}</Button>
         {isFiltered && (
-          <button
-            type="button"
-            class="button"
-            onClick={() => setQuery(Object.fromEntries(names.map((name) => [name, undefined])))}
-          >
+          <Button onClick={() => setQuery(Object.fromEntries(names.map((name) => [name, undefined])))}>
             {m.actions.clear}
-          </button>
+          </Button>
         )}
       </div>
     </Form>
@@ -41,28 +36,40 @@ export function Filters({ names, children }: { names: readonly string[]; childre
 function valuesOf(name: string, text: string): string[] {
   if (name === 'q') return [text];
   const values = (name === 'id' ? text.split(/[\s,]+/) : [text.trim()]).filter((value) => value !== '');
-  return name === 'since' || name === 'until' ? values.map((value) => new Date(value).toISOString()) : values;
+  return name === 'since' || name === 'until' ? values.map(timeOf) : values;
 }
 
-/** Filters of a list by the time of creation. */
-export function PeriodFields() {
+interface TypeSelectProps {
+  label: string;
+  name: string;
+  /** A type that the list never has. */
+  except?: string;
+}
+
+/** Filters by the type of the event. */
+export function TypeSelect({ label, name, except }: TypeSelectProps) {
   const { query } = usePlace();
-  const field = (name: 'since' | 'until') => (
-    <Field label={m.deliveries[name]} name={name} type="datetime-local" defaultValue={localTime(query.get(name))} />
-  );
+  const types = useQuery<List<EventTypeEntry>>('/v1/webhooks/event-types?limit=100').data?.data ?? [];
+  const offered = types.filter(({ type }) => type !== except).map(({ type }) => [type, type] as const);
+  return <Select label={label} name={name} value={query.get(name) ?? ''} options={[anyOption, ...offered]} />;
+}
+
+export const anyOption = ['', m.deliveries.any] as const;
+
+/** Filters by the time of creation. With `since`, the field holds it until a person sets another time. */
+export function PeriodFields({ since }: { since?: string }) {
+  const { query } = usePlace();
   return (
     <>
-      {field('since')}
-      {field('until')}
+      <TimeField
+        label={m.deliveries.since}
+        name="since"
+        at={query.get('since') ?? since ?? null}
+        required={since !== undefined}
+      />
+      <TimeField label={m.deliveries.until} name="until" at={query.get('until')} />
     </>
   );
-}
-
-/** The value of a field for a time, in the time zone of the browser. */
-export function localTime(at: string | null): string {
-  const date = new Date(at ?? Number.NaN);
-  const local = new Date(date.getTime() - date.getTimezoneOffset() * 60_000);
-  return Number.isNaN(local.getTime()) ? '' : local.toISOString().slice(0, 16);
 }
 
 /** The request of a list: its filters, and its place within it. */
@@ -90,17 +97,12 @@ export function Pager({ of: { data: list, loading, reload } }: { of: Query<Scann
   const go = (to: string | undefined, pages: (string | undefined)[]) => setQuery({ cursor: to }, { before: pages });
   return (
     <div class="buttons">
-      <button
-        type="button"
-        class="button"
-        disabled={cursor === undefined}
-        onClick={() => go(before.at(-1), before.slice(0, -1))}
-      >
+      <Button disabled={cursor === undefined} onClick={() => go(before.at(-1), before.slice(0, -1))}>
         {m.actions.previous}
-      </button>
-      <button type="button" class="button" disabled={next === null} onClick={goOn}>
+      </Button>
+      <Button disabled={next === null} onClick={goOn}>
         {searchedUntil === undefined ? m.actions.next : m.search.on}
-      </button>
+      </Button>
       {searchedUntil !== undefined && (
         <span class="muted" role="status">
           {searchedUntil !== null ? (

@@ -1,10 +1,13 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
-import type { Problem } from '../api/client.ts';
+import { type Problem, sessionEnded } from '../api/client.ts';
 import type { Query } from '../api/query.ts';
+import { shellWord } from '../curl.ts';
 import { m } from '../messages.ts';
 import { organizationOf, to, usePlace } from '../router.ts';
-import { Code, useNow } from './text.tsx';
+import { useStore } from '../store.ts';
+import { Ended } from './ended.tsx';
+import { Button, Code, useNow } from './text.tsx';
 
 let shownPath: string | undefined;
 
@@ -55,11 +58,13 @@ interface PanelProps {
   actions?: ComponentChildren;
   children: ComponentChildren;
   request?: string | undefined;
+  /** What a POST sends. */
+  body?: unknown;
   cli?: string | undefined;
 }
 
 /** A part of a page, with the request that gave its contents. */
-export function Panel({ title, bare, actions, children, request, cli }: PanelProps) {
+export function Panel({ title, bare, actions, children, request, body, cli }: PanelProps) {
   return (
     <section class="panel" aria-label={title}>
       {!bare && (
@@ -69,17 +74,18 @@ export function Panel({ title, bare, actions, children, request, cli }: PanelPro
         </header>
       )}
       {children}
-      {request && <Shown path={request} cli={cli} />}
+      {request && <Shown path={request} body={body} cli={cli} />}
     </section>
   );
 }
 
 /** The request that a view shows, to run it elsewhere: with a key, or if only the console has it, with a session. */
-function Shown({ path, cli }: { path: string; cli: string | undefined }) {
+export function Shown({ path, body, cli }: { path: string; body?: unknown; cli: string | undefined }) {
   const [method, target] = path.startsWith('POST ') ? ['-X POST ', path.slice(5)] : ['', path];
   const own = target.startsWith('/v1') ? '' : `/console/api/${organizationOf(usePlace().path)}`;
   const access = own === '' ? '-H "Authorization: Bearer $API_KEY"' : '-H "X-Console: 1" -b "$COOKIE"';
   const lines = [`curl ${method}${access} '${location.origin}${own}${target}'`];
+  if (body !== undefined) lines[0] += ` -H 'Content-Type: application/json' -d ${shellWord(JSON.stringify(body))}`;
   if (cli !== undefined) lines.push(`enterprise-api ${cli}`);
   return (
     <details class="request">
@@ -98,12 +104,13 @@ interface LoadProps<T> {
 
 /** Shows the data, or that it is loading, or why it could not be loaded. */
 export function Load<T>({ query, children }: LoadProps<T>) {
-  const { data, problem, loading, reload } = query;
+  const { data, problem, loading } = query;
   return (
     <div aria-busy={loading} class={loading && data !== undefined ? 'stale' : ''}>
-      {problem && problem.status !== 401 && <ProblemNotice problem={problem} retry={reload} />}
+      <Unread query={query} />
       {data === undefined
-        ? !problem && (
+        ? loading &&
+          !problem && (
             <p class="loading" role="status">
               {m.states.loading}
             </p>
@@ -113,8 +120,15 @@ export function Load<T>({ query, children }: LoadProps<T>) {
   );
 }
 
+/** Why a query has no newer data. The banner of the page says that the session has ended. */
+export function Unread({ query: { problem, reload } }: { query: Query<unknown> }) {
+  return problem && problem.status !== 401 ? <ProblemNotice problem={problem} retry={reload} /> : null;
+}
+
 /** The problem, with the request id to name when asking for help. */
 export function ProblemNotice({ problem, retry }: { problem: Problem; retry?: (() => void) | undefined }) {
+  const ended = useStore(sessionEnded);
+  if (problem.status === 401) return ended ? <Ended /> : null;
   if (problem.code === 'not_found')
     return (
       <div class="notice" role="alert">
@@ -140,11 +154,7 @@ export function ProblemNotice({ problem, retry }: { problem: Problem; retry?: ((
         </p>
       )}
       {retry && problem.status === 429 && <Countdown problem={problem} done={retry} />}
-      {retry && problem.status !== 429 && problem.status !== 403 && (
-        <button type="button" class="button" onClick={retry}>
-          {m.states.retry}
-        </button>
-      )}
+      {retry && problem.status !== 429 && problem.status !== 403 && <Button onClick={retry}>{m.states.retry}</Button>}
     </div>
   );
 }

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type uPlot from 'uplot';
 import { fetchPart } from '../fetched.tsx';
-import { count, inUtc } from '../format.ts';
+import { count, inUtc, timeParts } from '../format.ts';
 import { m } from '../messages.ts';
 import { useStore } from '../store.ts';
 import { Table } from './table.tsx';
@@ -53,6 +53,8 @@ export function Plot(props: PlotProps) {
       plot?.destroy();
     };
   }, [props.times, props.series, props.marks, isDark, utc]);
+  const end = times.at(-1);
+  const offset = end && timeParts(new Date(end * 1000).toISOString(), utc).offset;
   const rows = times
     .map((time, index) => ({ time, index }))
     .filter(({ index }) => series.some(({ values }) => values[index]));
@@ -64,6 +66,11 @@ export function Plot(props: PlotProps) {
             {name}
           </span>
         ))}
+        {offset && (
+          <span class="offset">
+            {m.overview.time} {offset}
+          </span>
+        )}
       </figcaption>
       {isMissing ? (
         <p class="empty">{m.states.chunk}</p>

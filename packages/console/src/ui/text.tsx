@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { fromNow, inUtc, timeParts, visible } from '../format.ts';
 import { m } from '../messages.ts';
@@ -27,6 +28,20 @@ export function useNow(everyMs = 1000): number {
   }, [everyMs]);
   return now;
 }
+
+interface ButtonProps {
+  kind?: 'primary' | 'danger' | 'menu';
+  type?: 'submit';
+  disabled?: boolean;
+  onClick?: () => void;
+  'aria-pressed'?: boolean;
+  'aria-expanded'?: boolean;
+  children: ComponentChildren;
+}
+
+export const Button = ({ kind, ...rest }: ButtonProps) => (
+  <button type="button" class={kind ? `button ${kind}` : 'button'} {...rest} />
+);
 
 const tones: Record<string, string> = {
   healthy: 'good',
