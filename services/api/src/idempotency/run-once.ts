@@ -1,14 +1,8 @@
-import { createHmac, hash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { ErrorCode } from '@enterprise-api/shared/contracts';
 import type { DatabaseTransaction } from '@enterprise-api/shared/ledger';
 import { fromPublicId, type Uuid } from '@enterprise-api/shared/runtime';
-import {
-  createSecretBox,
-  type KeyRing,
-  macKeys,
-  type SecretBox,
-  SecretUnavailableError,
-} from '@enterprise-api/shared/security';
+import { createSecretBox, type KeyRing, type SecretBox, SecretUnavailableError } from '@enterprise-api/shared/security';
 import type { Transact } from '../core/unit-of-work.ts';
 import { isProblem, type Problem, problem } from '../http/problem.ts';
 import type { Answer } from '../http/routing/respond.ts';
@@ -45,21 +39,17 @@ export type RunOnce = (
  */
 export function createRunOnce(ring: KeyRing): RunOnce {
   const box = createSecretBox(ring);
-  const keys = macKeys(ring, 'idempotent request');
   return (request, transact, run, render) => {
     const id = idOf(request);
-    const prints = fingerprints(request.query, request.json, keys);
+    const fingerprint = fingerprintOf(request.query, request.json);
     return transact(async (unit) => {
       if (!(await tryLock(unit.trx, id))) return problem('idempotency_in_progress');
       const stored = await findAnswer(unit.trx, id);
       if (stored !== undefined) {
-        const replayed = () => replay(unit.trx, stored, sealContextOf(request, id), box);
-        if (prints.some((print) => stored.fingerprint.equals(print))) return replayed();
-        if (hasHeaders(request.json)) {
-          // Without the key of the stored MAC, nothing proves that the bodies differ.
-          const answer = await replayed();
-          if (isProblem(answer)) return answer;
-        }
+        const replayed = stored.fingerprint.equals(fingerprint)
+          ? await replay(unit.trx, stored, request, id, box)
+          : null;
+        if (replayed !== null) return replayed;
         return problem((await request.exists(unit.trx)) ? 'idempotency_key_reused' : 'not_found');
       }
       const outcome = await run(unit.part);
@@ -67,7 +57,7 @@ export function createRunOnce(ring: KeyRing): RunOnce {
       const answer = render(outcome);
       const about = unit.organizationId() ?? organizationIn(request.path);
       const row = { ...toRow(request, id, answer, box), about_organization_id: about };
-      await saveAnswer(unit.trx, { ...row, fingerprint: prints[0] as Buffer });
+      await saveAnswer(unit.trx, { ...row, fingerprint });
       return answer;
     });
   };
@@ -87,18 +77,26 @@ function idOf({ ownerId, key, method, path }: IdempotentRequest): Buffer {
 /**
  * SHA-256 of a request's query and body. Hashes the parsed JSON, not its bytes, so that a client may serialize the JSON
  * again for each try. Hashes before defaults and conversions, so that the program's next version computes the same
- * hash.
- *
- * `headers` may contain a short password, which a hash would reveal to whoever reads the table. A body with `headers`
- * has a MAC for each key instead.
+ * hash. Excludes the values of `headers`.
  */
-export function fingerprints(query: string, json: unknown, keys: readonly Buffer[]): Buffer[] {
-  const text = JSON.stringify([query, canonical(json)]);
-  if (!hasHeaders(json)) return [hash('sha256', text, 'buffer')];
-  return keys.map((key) => createHmac('sha256', key).update(text).digest());
+export function fingerprintOf(query: string, json: unknown): Buffer {
+  return hash(
+    'sha256',
+    JSON.stringify([query, canonical(hasHeaders(json) ? { ...json, headers: null } : json)]),
+    'buffer',
+  );
 }
 
-const hasHeaders = (json: unknown) => typeof json === 'object' && json !== null && 'headers' in json;
+/**
+ * The SHA-256 of `headers`, or an empty text without them. They may contain a short password, which a hash would reveal to
+ * whoever reads the table. So the hash is sealed, before the answer's body.
+ */
+function headersPrint(json: unknown): string {
+  return hasHeaders(json) ? hash('sha256', JSON.stringify(canonical(json.headers)), 'hex') : '';
+}
+
+const hasHeaders = (json: unknown): json is { headers: unknown } =>
+  typeof json === 'object' && json !== null && 'headers' in json;
 
 /**
  * Makes the value independent of the order of its fields. Recursion is safe: the parser has limited the value's depth.
@@ -120,12 +118,13 @@ function sealContextOf({ ownerId }: IdempotentRequest, id: Buffer): string {
 
 function toRow(request: IdempotentRequest, id: Buffer, answer: Answer, box: Pick<SecretBox, 'seal'>) {
   const { status, headers, body } = answer;
+  const sealed = headersPrint(request.json) + (body ?? '');
   return {
     id,
     organization_id: request.ownerId,
     status,
     headers,
-    body_sealed: body === null ? null : box.seal(body, sealContextOf(request, id)),
+    body_sealed: sealed === '' ? null : box.seal(sealed, sealContextOf(request, id)),
   };
 }
 
@@ -134,22 +133,27 @@ function organizationIn(path: string): Uuid | null {
   return fromPublicId('org', /org_[0-9a-z]{26}/.exec(path)?.[0] ?? '');
 }
 
+/** Returns null if the request had other `headers`. */
 async function replay(
   trx: DatabaseTransaction,
   stored: StoredAnswerRow,
-  context: string,
+  request: IdempotentRequest,
+  id: Buffer,
   box: Pick<SecretBox, 'open'>,
-): Promise<Answer | Problem> {
-  let body: string | null;
+): Promise<Answer | Problem | null> {
+  let opened: string;
   try {
-    body = stored.body_sealed === null ? null : box.open(stored.body_sealed, context);
+    opened = stored.body_sealed === null ? '' : box.open(stored.body_sealed, sealContextOf(request, id));
   } catch (error) {
     // The key ring lacks this answer's key. Running the request again would repeat its effect.
     if (error instanceof SecretUnavailableError) return problem('service_unavailable');
     throw error;
   }
+  const print = headersPrint(request.json);
+  if (!opened.startsWith(print)) return null;
+  const body = opened.slice(print.length);
   const headers = { ...stored.headers, 'Idempotent-Replayed': 'true' };
-  return { status: stored.status, headers, body: body === null ? null : await withoutErasedSubject(trx, body) };
+  return { status: stored.status, headers, body: body === '' ? null : await withoutErasedSubject(trx, body) };
 }
 
 /** A delivery in a stored answer keeps its subject only while the event has it. */
