@@ -159,6 +159,14 @@ describe('POST …/console-sessions', () => {
     expect(text).not.toContain('con_17');
   });
 
+  it('400 with an Idempotency-Key: no stored answer keeps the filters of its path', async () => {
+    const body = { path: `/console/${organizationId}/deliveries?subject=con_17` };
+    const path = `/internal/v1/organizations/${organizationId}/console-sessions`;
+    await api.internal('post', path).set('Idempotency-Key', 'x').send(body).expect(400);
+    const { secret } = await api.createKey({ organizationId });
+    await api.call('post', '/v1/console-sessions', secret).set('Idempotency-Key', 'x').send(body).expect(400);
+  });
+
   it('by key: never more than the key has, and keys:* never', async () => {
     const key = await api.createKey({ organizationId, scopes: ['me:read', 'webhooks:read'] });
     const post = (body: object, secret = key.secret) => api.call('post', '/v1/console-sessions', secret).send(body);

@@ -141,19 +141,24 @@ export async function saveHasMore(trx: DatabaseTransaction, id: Uuid, hasMore: b
 }
 
 export async function findReplay(db: Database, organizationId: Uuid, id: Uuid): Promise<ReplayRow | undefined> {
-  return (await selectReplay(organizationId, id).execute(db)).rows[0];
+  const { rows } = await sql<ReplayRow>`
+    select ${replayColumns} from replays r where organization_id = ${organizationId} and id = ${id}`.execute(db);
+  return rows[0];
 }
 
+/** Also locks the later ones of its webhook that run, in order: canceling a replay changes them. */
 export async function lockReplay(
   trx: DatabaseTransaction,
   organizationId: Uuid,
   id: Uuid,
 ): Promise<ReplayRow | undefined> {
-  return (await sql<ReplayRow>`${selectReplay(organizationId, id)} for update`.execute(trx)).rows[0];
+  const { rows } = await sql<ReplayRow>`
+    select ${replayColumns} from replays c join replays r
+      on r.id = c.id or (r.webhook_id = c.webhook_id and r.state = 'running' and r.created_at > c.created_at)
+    where c.organization_id = ${organizationId} and c.id = ${id}
+    order by r.id <> c.id, r.created_at for update of r`.execute(trx);
+  return rows[0];
 }
-
-const selectReplay = (organizationId: Uuid, id: Uuid) => sql<ReplayRow>`
-    select ${replayColumns} from replays r where organization_id = ${organizationId} and id = ${id}`;
 
 export async function listReplays(
   db: Database,

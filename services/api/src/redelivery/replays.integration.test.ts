@@ -277,6 +277,31 @@ describe('POST /v1/webhooks/{id}/replay of pending deliveries', () => {
     expect(await dueAt(last)).toBeGreaterThan(Date.now());
   });
 
+  it.each([
+    ['the first, the second, the third', [[0], [1], [2]]],
+    ['the first, the third, the second', [[0], [2], [1]]],
+    ['the third, the first, the second', [[2], [0], [1]]],
+    ['the second, the first, the third', [[1], [0], [2]]],
+    ['all at once', [[2, 1, 0]]],
+  ])('canceled with others (%s), it leaves the due times of before', async (_name, order) => {
+    const ids: string[] = [];
+    for (let count = 0; count < 60; count++) ids.push(await waitFor());
+    const last = ids.toSorted().at(-1) ?? '';
+    const [replays, due]: [string[], number[]] = [[], [await dueAt(last)]];
+    for (const rate_per_second of [1, 2, null]) {
+      replays.push((await replay({ status, rate_per_second }).expect(202)).body.id);
+      due.push(await dueAt(last));
+    }
+    expect(due).toEqual(due.toSorted((one, other) => other - one));
+    let running = [0, 1, 2];
+    for (const canceled of order) {
+      await Promise.all(canceled.map((nth) => cancel(replays[nth] ?? '').expect(200)));
+      running = running.filter((nth) => !canceled.includes(nth));
+      expect(await dueAt(last)).toBe(due[(running.at(-1) ?? -1) + 1]);
+    }
+    expect(await countInvariantViolations(api.db, 1_000)).toBe(0);
+  });
+
   it('canceled, it delays no delivery that was retried since', async () => {
     const [retried] = [await waitFor(), await waitFor()];
     const { body } = await replay({ status }).expect(202);

@@ -46,24 +46,29 @@ export async function hasWaiting(
 }
 
 /**
- * Restores the due times of deliveries that were pending before a replay, if no worker leased or tried them since, and
- * no later replay sends them.
+ * Restores the due times of deliveries that were pending before a replay, if no worker leased or tried them since. If a
+ * later replay sends them, canceling that one will restore these times.
  */
 export async function restoreDueTimes(trx: DatabaseTransaction, replayId: Uuid): Promise<void> {
   await sql`
     with sent_later as materialized (
-      select unnest(o.delivery_ids) as id from replays r join replays o on o.webhook_id = r.webhook_id
+      select o.id as replay_id, l.*, row_number() over (partition by l.id order by o.created_at) as nth_replay
+      from replays r join replays o on o.webhook_id = r.webhook_id
+      cross join lateral unnest(o.delivery_ids, o.rounds, o.due_times) with ordinality as l (id, round, due_before, nth)
       where r.id = ${replayId} and o.state = 'running' and o.created_at > r.created_at
     ), hastened as materialized (
-      select p.delivery_id, l.due_before
+      select p.delivery_id, p.round, l.due_before
       from replays r cross join lateral unnest(r.delivery_ids, r.rounds, r.due_times) as l (id, round, due_before)
       join pending_deliveries p on p.delivery_id = l.id and p.round = l.round
       where r.id = ${replayId} and p.lease_count = 0 and p.next_attempt_at < l.due_before
-        and p.delivery_id not in (select id from sent_later)
         and not exists (select from attempts a where a.delivery_id = p.delivery_id and a.recorded_at >= r.created_at)
       order by p.delivery_id for update of p
+    ), passed_on as (
+      update replays o set due_times = t.due_times from (
+        select s.replay_id, array_agg(coalesce(case when s.nth_replay = 1 then h.due_before end, s.due_before) order by s.nth) as due_times
+        from sent_later s left join hastened h on h.delivery_id = s.id and h.round = s.round group by s.replay_id) t
+      where o.id = t.replay_id
     )
-    update pending_deliveries p set next_attempt_at = h.due_before from hastened h where p.delivery_id = h.delivery_id`.execute(
-    trx,
-  );
+    update pending_deliveries p set next_attempt_at = h.due_before from hastened h
+    where p.delivery_id = h.delivery_id and p.delivery_id not in (select id from sent_later)`.execute(trx);
 }
