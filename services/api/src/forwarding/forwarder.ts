@@ -90,6 +90,8 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
       const span = startForwardSpan(options.tracing, request, call, target.origin);
       const headers = await headersTo(request, call, options, span);
       if (awaitsContinue(request) && !request.complete) response.writeContinue();
+      // After the connection has closed during the checks, no `close` follows.
+      if (response.destroyed) return null;
       const exchange = new Exchange({ ...exchangeOptions(request, call, target, options), response, headers });
       underWay.set(exchange, call.key.organization.id);
       response.once('close', () => underWay.delete(exchange));

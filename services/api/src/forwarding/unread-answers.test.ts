@@ -1,3 +1,6 @@
+import type { ServerResponse } from 'node:http';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { until } from '@enterprise-api/testkit';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import {
@@ -103,5 +106,28 @@ describe('a request whose connection closes before it reaches the upstream', () 
     (await fixture.upstream.awaitRequest(/\r\n\r\n$/, 3)).socket.write(ok('next'));
     await next.awaitText(/next$/);
     await until('every permit is free', () => fixture.permitsInUse() === 0);
+  });
+
+  it('is forgotten when it was being judged', async () => {
+    setFlagsFromString('--expose-gc');
+    const collect: () => void = runInNewContext('gc');
+    const granted = Promise.withResolvers<void>();
+    let refused: WeakRef<ServerResponse> | undefined;
+    await start({
+      judge: (response) => {
+        refused = new WeakRef(response);
+        return granted.promise;
+      },
+    });
+    const client = fixture.send(get());
+    await until('the request is judged', () => refused !== undefined);
+    client.socket.resetAndDestroy();
+    await until('the connection is closed', () => refused?.deref()?.destroyed);
+    granted.resolve();
+    await until('nothing holds the request', () => {
+      collect();
+      return refused?.deref() === undefined;
+    });
+    expect(fixture.permitsInUse()).toBe(0);
   });
 });

@@ -59,7 +59,7 @@ export interface FixtureOptions {
   /** Headers that every answer of ours has. */
   answerHeaders?: Readonly<Record<string, string>>;
   /** Settles when a request has been granted; at once by default. */
-  judge?: () => Promise<void>;
+  judge?: (response: ServerResponse) => Promise<void>;
 }
 
 const organizationUuid = '019a0000-0000-7000-8000-000000000002';
@@ -156,7 +156,7 @@ function serve(
     const ours = Object.assign(response, { locals: { requestContext: context } }) as unknown as Response;
     const asked = Object.assign(request, { originalUrl: request.url }) as unknown as Request;
     for (const [name, value] of Object.entries(answerHeaders ?? {})) response.setHeader(name, value);
-    await judge?.();
+    await judge?.(response);
     await forwarder.forward(asked, ours, { area: 'consultations', key: grantedKey });
   };
   return (request, response) => void answer(request, response);
