@@ -1,6 +1,6 @@
 import { maxJsonDepth } from '@enterprise-api/shared/contracts';
 import { createBatchedProducer, type WrittenEvent } from '@enterprise-api/shared/events';
-import { createDatabaseClock, createPartitionLoop, keepMeasuring } from '@enterprise-api/shared/ledger';
+import { createDatabaseClock, createPartitionLoop, type Database, keepMeasuring } from '@enterprise-api/shared/ledger';
 import { runPreflightChecks } from '@enterprise-api/shared/preflight';
 import { createJobProducer, createNotifier, selectQueueBackend } from '@enterprise-api/shared/queue';
 import {
@@ -21,7 +21,7 @@ import { deleteOldSessions } from './console/service.ts';
 import { openChangeFeed } from './core/change-feed.ts';
 import { connectionsPerOrganization, createDatabaseShare } from './core/database-share.ts';
 import { applicationName, type Foundation } from './core/foundation.ts';
-import { openDatabase } from './core/open-database.ts';
+import { openDatabase, openServer } from './core/open-database.ts';
 import { createTransact } from './core/unit-of-work.ts';
 import { createFollowedEvents } from './event-history/followed-events.ts';
 import { createHorizonReader } from './event-history/horizon.ts';
@@ -45,7 +45,7 @@ import { createApiMetrics } from './metrics.ts';
 import { documentRoute } from './openapi/document-route.ts';
 import { followClosings } from './organizations/closings.ts';
 import { referenceRoute } from './reference/route.ts';
-import { openHistoryReads } from './replica/history-reads.ts';
+import { type HistoryReads, openHistoryReads } from './replica/history-reads.ts';
 import { consoleRoutes, internalRoutes, publicRoutes } from './routes.ts';
 import { openUsage } from './usage/open-usage.ts';
 
@@ -97,10 +97,23 @@ async function openLedger(started: Process) {
   const tracing = await openTracing(config.tracing, { serviceName: applicationName, log, registry: metrics.registry });
   // Tracing closes after the parts that use it, so that it records their spans while they close.
   if (tracing !== undefined) closers.add('tracing', tracing.stop);
-  const history = openHistoryReads(started, config, { db, ...metrics.history });
+  const history = openHistory(started, db, metrics.history);
   deleteOldRowsRegularly(db, closers, warn('expired idempotency keys not deleted'));
   deleteOldRowsRegularly(db, closers, warn('old console sessions not deleted'), { remove: deleteOldSessions });
   return { ...started, ...health, db, databaseClock, queue, metrics, tracing, history };
+}
+
+function openHistory(
+  started: Process,
+  db: Database,
+  { registerPool, onRead }: ReturnType<typeof createApiMetrics>['history'],
+): HistoryReads {
+  const { replicaUrl: url, ledger } = started.config;
+  if (url === undefined) return (read) => read(db);
+  const settings = { ...ledger.pool, url, applicationName, onError: started.warn('connection to the replica lost') };
+  const replica = openServer(started, 'replica', settings, closeWithinMs);
+  registerPool('replica', replica);
+  return openHistoryReads(started, { primary: db, replica, onRead });
 }
 
 async function openChecks(ledger: Awaited<ReturnType<typeof openLedger>>) {

@@ -6,9 +6,17 @@ import type { Foundation } from './foundation.ts';
 /** Connections per process and server. */
 export const poolSize = 10;
 
-export function openDatabase({ closers }: Foundation, settings: Omit<DatabaseOptions, 'poolSize'>) {
+type Settings = Omit<DatabaseOptions, 'poolSize'>;
+
+export function openServer({ closers }: Foundation, name: string, settings: Settings, withinMs?: number) {
   const db = createDatabase({ ...settings, poolSize, signal: currentSignal });
-  closers.add('database', () => db.destroy());
+  closers.add(name, () => db.destroy(), withinMs);
+  return db;
+}
+
+export function openDatabase(foundation: Foundation, settings: Settings) {
+  const { closers } = foundation;
+  const db = openServer(foundation, 'database', settings);
   const { probe, close } = createDatabaseProbe(settings);
   closers.add('database probe', close);
   return { db, ...createDatabaseHealth(probe) };

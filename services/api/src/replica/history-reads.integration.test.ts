@@ -1,8 +1,8 @@
 import { createDatabase, type Database } from '@enterprise-api/shared/ledger';
-import { systemClock } from '@enterprise-api/shared/runtime';
+import { createClosers, createLogger, systemClock } from '@enterprise-api/shared/runtime';
 import { forStandbys, startOwnPostgres, startStandby, until } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createHistoryReads, type HistoryReads } from './history-reads.ts';
+import { type HistoryReads, openHistoryReads } from './history-reads.ts';
 import { hasReplayed, readFlushedPosition } from './queries.ts';
 
 const resources = new AsyncDisposableStack();
@@ -13,11 +13,11 @@ beforeAll(async () => {
   const server = resources.use(await startOwnPostgres({ settings: forStandbys }));
   const standby = resources.use(await startStandby(server));
   [primary, replica] = [open(server.url), open(standby.url)];
-  const ignored = () => undefined;
-  const reads = createHistoryReads({ primary, replica, clock: systemClock, onRead: ignored, onObstacle: ignored });
-  history = reads.history;
-  resources.defer(reads.stop);
-  reads.start();
+  const log = createLogger('test', 'silent');
+  const closers = createClosers(log);
+  resources.defer(closers.closeAll);
+  const foundation = { log, clock: systemClock, closers };
+  history = openHistoryReads(foundation, { primary, replica, onRead: () => undefined });
 }, 120_000);
 afterAll(async () => resources.disposeAsync());
 

@@ -1,57 +1,10 @@
-import { createDatabase, type Database, type LedgerAddress } from '@enterprise-api/shared/ledger';
-import {
-  type Clock,
-  closeWithinMs,
-  createLimitedWarning,
-  createLoop,
-  startLoop,
-  withTimeout,
-} from '@enterprise-api/shared/runtime';
-import { currentSignal } from '../core/database-health.ts';
-import { applicationName, type Foundation } from '../core/foundation.ts';
-import { poolSize } from '../core/open-database.ts';
+import type { Database } from '@enterprise-api/shared/ledger';
+import { createLimitedWarning, createLoop, startLoop, withTimeout } from '@enterprise-api/shared/runtime';
+import type { Foundation } from '../core/foundation.ts';
 import { type FlushedPosition, hasReplayed, readFlushedPosition } from './queries.ts';
 
 /** A read function whose data may be two seconds old. */
 export type HistoryReads = <Result>(read: (db: Database) => Promise<Result>) => Promise<Result>;
-
-export interface OpenHistoryReadsOptions {
-  db: Database;
-  onRead: HistoryReadsOptions['onRead'];
-  registerPool: (name: string, replica: Database) => void;
-}
-
-/** Opens the reads of history lists. The process starts and becomes ready even if its replica is unavailable. */
-export function openHistoryReads(
-  { log, clock, closers }: Foundation,
-  { replicaUrl, ledger }: { replicaUrl: string | undefined; ledger: LedgerAddress },
-  { db, onRead, registerPool }: OpenHistoryReadsOptions,
-): HistoryReads {
-  if (replicaUrl === undefined) return (read) => read(db);
-  const onError = createLimitedWarning(log, 'connection to the replica lost');
-  const replica = createDatabase({
-    ...ledger.pool,
-    url: replicaUrl,
-    applicationName,
-    onError,
-    poolSize,
-    signal: currentSignal,
-  });
-  registerPool('replica', replica);
-  closers.add('replica', () => replica.destroy(), closeWithinMs);
-  const onObstacle = createLimitedWarning(log, 'replica lags or cannot be read; reading lists from the primary');
-  const reads = createHistoryReads({ primary: db, replica, clock, onRead, onObstacle });
-  startLoop(closers, 'replica position', reads);
-  return reads.history;
-}
-
-export interface HistoryReadsOptions {
-  primary: Database;
-  replica: Database;
-  clock: Pick<Clock, 'monotonic'>;
-  onRead: (place: 'replica' | 'primary') => void;
-  onObstacle: (error?: unknown) => void;
-}
 
 /** Two seconds minus 0.6 s, the time in which PostgreSQL flushes a commit that does not wait for the disk. */
 const maxBehindMs = 1_400;
@@ -62,11 +15,19 @@ const maxBehindMs = 1_400;
 const askEveryMs = 500;
 const replicaAnswersWithinMs = 1_000;
 
+export interface HistoryServers {
+  primary: Database;
+  replica: Database;
+  onRead: (place: 'replica' | 'primary') => void;
+}
+
 /**
  * Reads from the replica if it has replayed everything that the primary had flushed {@link maxBehindMs} ago. Otherwise
- * reads from the primary.
+ * reads from the primary. The process starts and becomes ready even if its replica is unavailable.
  */
-export function createHistoryReads({ primary, replica, clock, onRead, onObstacle }: HistoryReadsOptions) {
+export function openHistoryReads({ log, clock, closers }: Foundation, servers: HistoryServers): HistoryReads {
+  const { primary, replica, onRead } = servers;
+  const onObstacle = createLimitedWarning(log, 'replica lags or cannot be read; reading lists from the primary');
   let previous: (FlushedPosition & { askedAtMs: number }) | undefined;
   /** The replica shows everything that the primary had flushed by this time. */
   let shownMs = Number.NEGATIVE_INFINITY;
@@ -74,12 +35,12 @@ export function createHistoryReads({ primary, replica, clock, onRead, onObstacle
     const asked = { askedAtMs: clock.monotonic(), ...(await readFlushedPosition(primary)) };
     if (previous !== undefined) {
       if (await hasReplayed(replica, previous)) shownMs = previous.askedAtMs;
-      else onObstacle();
+      else onObstacle(undefined);
     }
     previous = asked;
   };
-  const loop = createLoop({ run: ask, onError: onObstacle, everyMs: askEveryMs });
-  const history: HistoryReads = async (read) => {
+  startLoop(closers, 'replica position', createLoop({ run: ask, onError: onObstacle, everyMs: askEveryMs }));
+  return async (read) => {
     if (clock.monotonic() - shownMs < maxBehindMs) {
       try {
         const result = await withTimeout(read(replica), replicaAnswersWithinMs, giveUp);
@@ -92,7 +53,6 @@ export function createHistoryReads({ primary, replica, clock, onRead, onObstacle
     onRead('primary');
     return read(primary);
   };
-  return { history, start: loop.start, stop: loop.stop };
 }
 
 function giveUp(): never {

@@ -1,7 +1,7 @@
 import { startDnsServer } from '@enterprise-api/testkit';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { createFixture, type Fixture, isFailure, requestTo, resolverOf } from '../testing/send-fixture.ts';
-import { createConnectPacing } from './connect-pacing.ts';
+import { createConnectPacing } from './connection.ts';
 
 let fixture: Fixture;
 beforeEach(async () => {

@@ -1,7 +1,6 @@
 import { Resolver } from 'node:dns/promises';
 import type { AddressPolicy } from '@enterprise-api/shared/security';
-import { createConnectPacing } from './connect-pacing.ts';
-import { Connection, type ConnectionParts, ConnectionPool, createTrust } from './connection.ts';
+import { Connection, type ConnectionParts, ConnectionPool, createConnectPacing, createTrust } from './connection.ts';
 import { createTargets, DnsCache, type Location, type Target } from './destination.ts';
 import { type DeliveryRequest, Exchange, type ExchangeOptions, type SendFailure, type SendResult } from './exchange.ts';
 import { destinationBlocked, type Failure } from './failures.ts';
