@@ -165,7 +165,7 @@ const maxLoggedPath = 200;
 
 /** The ids of an area are subjects of events, which an erasure must not leave in the log. */
 function loggedPath(path: string, originalUrl: string): string {
-  const area = areaOperation('', path)?.area;
+  const area = path.startsWith('/v1/') ? areaOperation('', path)?.area : undefined;
   if (area === undefined) return (originalUrl.split('?', 1)[0] ?? '').slice(0, maxLoggedPath);
   const base = areaCatalogue[area].path;
   return path === base ? base : `${base}/…`;
