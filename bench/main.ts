@@ -10,7 +10,7 @@ import { openLab } from './stage/lab.ts';
 
 // `make bench`: every workload in its short form. `FULL=1`: in full; runs that this commit has already are not
 // repeated. `W=W2` or ARGS="W2 B1": only these. ARGS=smoke: a few hundred events, to see that they arrive.
-// ARGS=report: tables and picture of earlier runs.
+// ARGS=report: tables of earlier runs.
 async function main(args: readonly string[]): Promise<number> {
   const form: Form = args.includes('smoke') ? 'smoke' : process.env.FULL ? 'full' : 'short';
   if (args.includes('report')) {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
 import { goals, growthSizes, verdict } from './goals.ts';
-import { costPicture } from './picture.ts';
 import type { RunRecord } from './results.ts';
 import { costTable, goalTable, remarks } from './tables.ts';
 import { viewOf } from './view.ts';
@@ -82,14 +81,5 @@ describe('tables', () => {
       '- W1, round 2: the machine changed meanwhile (an HMAC took 2 µs before, 2.5 µs after).',
       '- W2, round 1: void. 3 pairs were received, not 4.',
     ]);
-  });
-});
-
-describe('the picture', () => {
-  it('shows the series that were measured, and is left out when none was', () => {
-    const drawn = costPicture(viewOf([run('W1', 1, { cpu_us: 200, api_us: 90, worker_us: 110 })]), ' (short form)');
-    expect(drawn).toContain('200 µs');
-    expect(drawn).not.toContain('B2');
-    expect(costPicture(viewOf([]), '')).toBeUndefined();
   });
 });

@@ -1,25 +1,20 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import type { Form } from '../forms.ts';
-import { costPicture } from './picture.ts';
 import { openResults, type RunRecord, resultsFolder } from './results.ts';
 import { costTable, figureTable, goalTable, machines, remarks } from './tables.ts';
-import { viewOf } from './view.ts';
 
 const summaryFile = new URL('../../docs/performance.md', import.meta.url);
 const markers = { begin: '<!-- bench: begin -->', end: '<!-- bench: end -->' };
 
 /**
- * Writes the tables of a form beside its results. The picture and the goals in docs/performance.md come from the full form,
- * or from the short form while there is none.
+ * Writes the tables of a form beside its results. The goals in docs/performance.md come from the full form, or from the
+ * short form while there is none.
  */
 export function writeReport(form: Form): void {
   const { runs } = openResults(form);
   if (runs.length === 0) return;
   writeFileSync(new URL(`${form}.md`, resultsFolder), wholeReport(form, runs));
   if (form !== 'full' && openResults('full').runs.length > 0) return;
-  const note = form === 'full' ? '' : ' (short form)';
-  const picture = costPicture(viewOf(runs), note);
-  if (picture !== undefined) writeFileSync(new URL('cost.svg', resultsFolder), picture);
   writeGoals(form, runs);
 }
 
