@@ -55,7 +55,7 @@ export async function openTestStage(backend: QueueBackendUnderTest): Promise<Tes
     receiver,
     subscribe: (values = {}) => stage.subscribe({ url: receiver.url('/hook'), ...values }),
     deliveries: (organizationId) => findDeliveries(db, organizationId),
-    untilDeliveries: (organizationId, condition, withinMs = 15_000) =>
+    untilDeliveries: (organizationId, condition, withinMs = 60_000) =>
       until('the deliveries', () => findDeliveries(db, organizationId), { holds: condition, withinMs, everyMs: 50 }),
     close: async () => {
       await stage.stopServices();

@@ -138,18 +138,18 @@ describe('a side that leaves', () => {
     const waiting = fixture.send(get());
     await fixture.upstream.awaitRequest(/\r\n\r\n$/, 0);
     waiting.socket.destroy();
-    await until('the first is closed', () => fixture.upstream.connections[0]?.isClosed, { withinMs: 3_000 });
+    await until('the first is closed', () => fixture.upstream.connections[0]?.isClosed);
 
     const reading = fixture.send(get());
     (await fixture.upstream.awaitRequest(/\r\n\r\n$/, 1)).socket.write(`${chunkedHead}1\r\nx\r\n`);
     await reading.awaitText(/x\r\n$/);
     reading.socket.destroy();
-    await until('the second is closed', () => fixture.upstream.connections[1]?.isClosed, { withinMs: 3_000 });
+    await until('the second is closed', () => fixture.upstream.connections[1]?.isClosed);
 
     const sending = fixture.send(post('ab', 'Content-Length: 9'));
     await fixture.upstream.awaitRequest(/ab$/, 2);
     sending.socket.destroy();
-    await until('the third is closed', () => fixture.upstream.connections[2]?.isClosed, { withinMs: 3_000 });
+    await until('the third is closed', () => fixture.upstream.connections[2]?.isClosed);
     expect(fixture.outcomes).toEqual(['client_left', 'client_left', 'client_left']);
     expect(fixture.upstream.received()).not.toMatch(/\r\n0\r\n/);
   });
