@@ -1,14 +1,13 @@
 import {
   type ApiCustomer,
-  type Collector,
   createApiCustomer,
   queueBackends,
   readMetric,
   type ServiceProcess,
-  startCollector,
   testEvent,
   until,
 } from '@enterprise-api/testkit';
+import { type Collector, startCollector } from '@enterprise-api/testkit/collector';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { openTestStage, type TestStage, uuidOf } from './stage.ts';
 

@@ -2,17 +2,15 @@ import { createEventProducer } from '@enterprise-api/shared/events';
 import { toPublicId } from '@enterprise-api/shared/runtime';
 import {
   type ApiCustomer,
-  type Collector,
   createApiCustomer,
   queueBackends,
-  type ReceivedSpan,
   type ServiceProcess,
-  startCollector,
   startUpstream,
   testInternalSecret,
   type Upstream,
   until,
 } from '@enterprise-api/testkit';
+import { type Collector, type ReceivedSpan, startCollector } from '@enterprise-api/testkit/collector';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { openTestStage, type TestStage, uuidOf } from './stage.ts';
 

@@ -2,8 +2,6 @@ export * from './attacks/forged-headers.ts';
 export * from './attacks/request-targets.ts';
 export * from './attacks/smuggling.ts';
 export * from './browser/find-chromium.ts';
-export * from './collector/collector.ts';
-export type { ReceivedSpan } from './collector/spans.ts';
 export * from './embedded-postgres/base-backup.ts';
 export * from './embedded-postgres/embedded-postgres.ts';
 export * from './embedded-postgres/own-postgres.ts';

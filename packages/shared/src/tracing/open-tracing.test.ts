@@ -1,4 +1,5 @@
-import { type Collector, startCollector, until } from '@enterprise-api/testkit';
+import { until } from '@enterprise-api/testkit';
+import { type Collector, startCollector } from '@enterprise-api/testkit/collector';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { createLogger } from '../runtime/logger.ts';

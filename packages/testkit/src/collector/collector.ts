@@ -5,6 +5,8 @@ import { buffer } from 'node:stream/consumers';
 import { until } from '../until.ts';
 import { type ReceivedSpan, readSpans } from './spans.ts';
 
+export type { ReceivedSpan };
+
 /** How a collector answers: with a status, or not at all. */
 export type CollectorAnswer = number | 'hangs';
 

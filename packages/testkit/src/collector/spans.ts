@@ -1,4 +1,4 @@
-import { readMessage, type WireMessage } from './protobuf.ts';
+import protobuf from 'protobufjs';
 
 /** A span as a collector receives it. */
 export interface ReceivedSpan {
@@ -19,69 +19,69 @@ export interface ReceivedSpan {
   isError: boolean;
 }
 
-const kinds = ['internal', 'internal', 'server', 'client', 'producer', 'consumer'] as const;
-const errorStatus = 2n;
+/** The fields of opentelemetry-proto that tests read (collector/trace/v1, trace/v1, common/v1, resource/v1). */
+const request = protobuf
+  .parse(`
+    syntax = "proto3";
+    message Request { repeated ResourceSpans resource_spans = 1; }
+    message ResourceSpans { Resource resource = 1; repeated ScopeSpans scope_spans = 2; }
+    message Resource { repeated KeyValue attributes = 1; }
+    message ScopeSpans { repeated Span spans = 2; }
+    message Span {
+      bytes trace_id = 1;
+      bytes span_id = 2;
+      bytes parent_span_id = 4;
+      string name = 5;
+      Kind kind = 6;
+      fixed64 start_time_unix_nano = 7;
+      fixed64 end_time_unix_nano = 8;
+      repeated KeyValue attributes = 9;
+      repeated Link links = 13;
+      Status status = 15;
+    }
+    enum Kind { unspecified = 0; internal = 1; server = 2; client = 3; producer = 4; consumer = 5; }
+    message Link { bytes trace_id = 1; bytes span_id = 2; }
+    message Status { Code code = 3; }
+    enum Code { unset = 0; ok = 1; error = 2; }
+    message KeyValue { string key = 1; AnyValue value = 2; }
+    message AnyValue {
+      oneof value { string string_value = 1; bool bool_value = 2; int64 int_value = 3; double double_value = 4; }
+    }`)
+  .root.lookupType('Request');
 
-/** The spans of an ExportTraceServiceRequest (opentelemetry-proto, collector/trace/v1). */
+/** The spans of an ExportTraceServiceRequest. */
 export function readSpans(body: Buffer): ReceivedSpan[] {
-  return messages(readMessage(body), 1).flatMap((resourceSpans) => {
-    const resource = attributesOf(messages(resourceSpans, 1).flatMap((each) => messages(each, 1)));
-    const spans = messages(resourceSpans, 2).flatMap((scopeSpans) => messages(scopeSpans, 2));
-    return spans.map((span) => toSpan(span, resource));
+  const options = { defaults: true, enums: String, longs: Number, oneofs: true };
+  const { resourceSpans } = request.toObject(request.decode(body), options);
+  return resourceSpans.flatMap(({ resource, scopeSpans }: Message) => {
+    const attributes = attributesOf(resource.attributes);
+    const spans: Message[] = scopeSpans.flatMap(({ spans }: Message) => spans);
+    return spans.map((span) => toSpan(span, attributes));
   });
 }
 
-function toSpan(span: WireMessage, resource: Record<string, unknown>): ReceivedSpan {
-  const status = messages(span, 15)[0];
+type Message = ReturnType<typeof request.toObject>;
+
+function toSpan(span: Message, resource: Record<string, unknown>): ReceivedSpan {
   return {
     service: String(resource['service.name']),
     resource,
-    traceId: hex(span, 1),
-    spanId: hex(span, 2),
-    parentSpanId: hex(span, 4),
-    name: text(span, 5),
-    kind: kinds[Number(number(span, 6))] ?? 'internal',
-    startedAtMs: Number(number(span, 7)) / 1e6,
-    endedAtMs: Number(number(span, 8)) / 1e6,
-    attributes: attributesOf(messages(span, 9)),
-    links: messages(span, 13).map((link) => ({ traceId: hex(link, 1), spanId: hex(link, 2) })),
-    isError: status !== undefined && number(status, 3) === errorStatus,
+    traceId: span.traceId.toString('hex'),
+    spanId: span.spanId.toString('hex'),
+    parentSpanId: span.parentSpanId.toString('hex'),
+    name: span.name,
+    kind: span.kind,
+    startedAtMs: span.startTimeUnixNano / 1e6,
+    endedAtMs: span.endTimeUnixNano / 1e6,
+    attributes: attributesOf(span.attributes),
+    links: span.links.map((link: Message) => ({
+      traceId: link.traceId.toString('hex'),
+      spanId: link.spanId.toString('hex'),
+    })),
+    isError: span.status?.code === 'error',
   };
 }
 
-function attributesOf(pairs: readonly WireMessage[]): Record<string, unknown> {
-  return Object.fromEntries(pairs.map((pair) => [text(pair, 1), anyValue(messages(pair, 2)[0] ?? new Map())]));
-}
-
-function anyValue(any: WireMessage): unknown {
-  if (any.has(1)) return text(any, 1);
-  if (any.has(2)) return number(any, 2) === 1n;
-  if (any.has(3)) return Number(BigInt.asIntN(64, number(any, 3)));
-  if (any.has(4)) {
-    const bytes = Buffer.alloc(8);
-    bytes.writeBigUInt64LE(number(any, 4));
-    return bytes.readDoubleLE();
-  }
-  return undefined;
-}
-
-function messages(message: WireMessage, field: number): WireMessage[] {
-  return buffers(message, field).map(readMessage);
-}
-
-function text(message: WireMessage, field: number): string {
-  return buffers(message, field)[0]?.toString() ?? '';
-}
-
-function hex(message: WireMessage, field: number): string {
-  return buffers(message, field)[0]?.toString('hex') ?? '';
-}
-
-function number(message: WireMessage, field: number): bigint {
-  const value = message.get(field)?.[0];
-  return typeof value === 'bigint' ? value : 0n;
-}
-
-function buffers(message: WireMessage, field: number): Buffer[] {
-  return (message.get(field) ?? []).filter((value) => Buffer.isBuffer(value));
+function attributesOf(pairs: readonly Message[]): Record<string, unknown> {
+  return Object.fromEntries(pairs.map(({ key, value }) => [key, value?.[value.value]]));
 }
