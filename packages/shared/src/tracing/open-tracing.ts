@@ -5,7 +5,7 @@ import type { Logger } from '../runtime/logger.ts';
 import { Counter, type Registry } from '../runtime/metrics.ts';
 import { version } from '../runtime/version.ts';
 import type { TracingConfig } from './settings.ts';
-import { SpanQueue } from './span-queue.ts';
+import { createSpanQueue } from './span-queue.ts';
 import { isSampled } from './trace-context.ts';
 
 /** Attribute names follow OpenTelemetry's semantic conventions where these define a name. */
@@ -53,9 +53,6 @@ export interface OpenTracingOptions {
   registry: Registry;
 }
 
-/** The queue gives up this long after the exporter's timeout. A collector may send its answer byte by byte. */
-const graceMs = 1_000;
-
 /**
  * Starts recording spans if `config` is set. Loads OpenTelemetry's packages only in that case, because loading takes
  * 0.1 s and 20 MB.
@@ -70,9 +67,9 @@ export async function openTracing(
   if (config === undefined) return undefined;
   const [api, sdk, { OTLPTraceExporter }, { resourceFromAttributes }] = await load();
   const warn = createLimitedWarning(log, 'spans dropped', 60 * 1_000);
-  const queue = new SpanQueue({
+  const queue = createSpanQueue(sdk, {
     exporter: new OTLPTraceExporter({ url: config.url, headers: config.headers, timeoutMillis: config.timeoutMs }),
-    giveUpAfterMs: config.timeoutMs + graceMs,
+    giveUpAfterMs: config.timeoutMs,
     onExported: (spans) => counters.exported.inc(spans),
     onDropped: (reason, spans, error) => {
       counters.dropped.inc({ reason }, spans);
