@@ -18,8 +18,8 @@ describe.each(queueBackends())('webhooks of one organization at one host, queued
     const received = (path: string) => receiver.requests.filter((request) => request.path === path).length;
     const organizationId = await insertOrganization(stage.db);
     await insertWebhook(stage.db, { organizationId, url: receiver.url('/hanging') });
-    // Longer than any wait below: a delivery behind the hanging attempts would not arrive.
-    await stage.startWorker({ WEBHOOK_TIMEOUT_MS: '600000' });
+    // The hanging attempts have every permit at first, and last longer than any wait below.
+    await stage.startWorker({ WORKER_CONCURRENCY: '20', WEBHOOK_TIMEOUT_MS: '600000' });
     await stage.producer.emit(Array.from({ length: 30 }, () => testEvent(organizationId)));
     await receiver.waitFor(() => received('/hanging') === 20);
     await insertWebhook(stage.db, { organizationId, url: receiver.url('/healthy') });

@@ -30,7 +30,7 @@ it('an event whose deliveries the database refuses is parked, others go, and it 
   await delivered(9);
 
   const isLogged = () => worker.logs().find(({ msg }) => msg === 'event parked: the database refuses its deliveries');
-  const line = await until('the log line', isLogged, { withinMs: 20_000 });
+  const line = await until('the log line', isLogged);
   expect(line).toMatchObject({ event_id: refused, reason: '23514 no_batches', failures: 1 });
   await until('the gauge', () => readMetric(worker.url, 'ledger_parked_events'), { holds: (count) => count === 1 });
   await worker.stop();

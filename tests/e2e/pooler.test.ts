@@ -96,7 +96,6 @@ describe('both processes behind a pooler of transactions, the queue in PostgreSQ
   it('listen, and keep their queue, on sessions of their own', async () => {
     const listening = await until('sessions that listen', sessions, {
       holds: (rows) => rows.filter(({ query }) => /^listen/i.test(query)).length >= 2,
-      withinMs: 20_000,
     });
     const own = listening.filter(({ query, name }) => /^listen/i.test(query) || name.includes('queue'));
     expect(own.filter(({ name }) => pooledName.test(name))).toEqual([]);

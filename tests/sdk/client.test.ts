@@ -44,7 +44,7 @@ describe('the client against a real API', () => {
     proxy.stall('POST /v1/webhooks', { lasting: true });
     const creating = unlucky.webhooks.create({ url, events: ['batch.*'] }, { maxRetries: 10 });
     const made = () => all(client.webhooks.list());
-    await until('the first attempt has made it', made, { holds: (found) => found.length === 1, withinMs: 20_000 });
+    await until('the first attempt has made it', made, { holds: (found) => found.length === 1 });
     proxy.restore();
     proxy.reset();
     const webhook = await creating;
@@ -73,7 +73,7 @@ describe('the client against a real API', () => {
     await customer.emit([testEvent(customer.organizationId, { type: 'batch.failed' })]);
     const succeeded = () => all(client.deliveries.list({ webhook_id: id, status: 'succeeded', order: 'asc' }));
     const isBoth = (found: unknown[]) => found.length === 2;
-    const [, delivery] = await until('both are delivered', succeeded, { holds: isBoth, withinMs: 20_000 });
+    const [, delivery] = await until('both are delivered', succeeded, { holds: isBoth });
     const { event_id: eventId = '', id: deliveryId = '' } = delivery ?? {};
     expect(await client.deliveries.get(deliveryId)).toMatchObject({ attempts: [{ status_code: 200 }] });
     expect(await client.events.get(eventId)).toMatchObject({ type: 'batch.failed' });

@@ -23,7 +23,7 @@ async function open(query = '', headers: Record<string, string> = {}, secret = k
   const url = `${api.publicUrl}/v1/events/stream${query}`;
   const client = await openStream(url, { Authorization: `Bearer ${secret}`, ...headers });
   opened.push(client);
-  if (client.answer.status === 200) await until('the session', () => client.messages.length > 0, { withinMs: 20_000 });
+  if (client.answer.status === 200) await until('the session', () => client.messages.length > 0);
   return client;
 }
 
@@ -237,7 +237,7 @@ describe('GET /v1/events/stream', () => {
     const stranger = await api.createKey();
     expect((await open('', {}, stranger.secret)).answer.status).toBe(200);
     clients[0]?.close();
-    await until('room for another stream', async () => (await open()).answer.status === 200, { withinMs: 20_000 });
+    await until('room for another stream', async () => (await open()).answer.status === 200);
   });
 
   it('counts for the rate limit once, and for usage what it sent', async () => {
@@ -255,10 +255,8 @@ describe('GET /v1/events/stream', () => {
     client.close();
     const isOfStream = (line: Record<string, unknown>) =>
       line.route === '/v1/events/stream' && line.organization_id === organizationId;
-    const line = await until(
-      'the line of the request',
-      () => api.logLines.map((each) => JSON.parse(each)).find(isOfStream),
-      { withinMs: 20_000 },
+    const line = await until('the line of the request', () =>
+      api.logLines.map((each) => JSON.parse(each)).find(isOfStream),
     );
     expect(line.status).toBe(200);
     const bytes = async () => {

@@ -100,9 +100,7 @@ describe('operational events', () => {
     expect((await list('')).map(({ type }: { type: string }) => type)).toEqual(['batch.failed']);
     expect(await list('?order=asc')).toHaveLength(1);
     const idsOf = (client: typeof all) => (client?.messages ?? []).slice(1).map(({ id }) => id);
-    await until('each stream has its event', () => idsOf(all).length > 0 && idsOf(named).length > 0, {
-      withinMs: 20_000,
-    });
+    await until('each stream has its event', () => idsOf(all).length > 0 && idsOf(named).length > 0);
     expect([idsOf(all), idsOf(named)]).toEqual([[body.data[0].id], [recoveredId]]);
     all?.close();
     named?.close();

@@ -64,7 +64,7 @@ describe('the pauses that a worker knows', () => {
     pauses.start();
     await until('the first reading', () => changes() > 0);
     await pause([nilUuid]);
-    await until('the pause', () => pauses.isAllPaused, { withinMs: 20_000 });
+    await until('the pause', () => pauses.isAllPaused);
     await pauses.stop();
   });
 });
