@@ -16,6 +16,7 @@ import {
 } from '@enterprise-api/testkit';
 import { sql } from 'kysely';
 import { databaseRows, findSecrets, type SearchedPlaces, watchRedis } from '../security/searched-places.ts';
+import { everyAnswer, type Repeat } from './every-answer.ts';
 import type { Finding } from './finding.ts';
 import { apiEvent, post } from './load.ts';
 import { type FaultStage, openFaultStage, quickLeases, type Stores } from './stage.ts';
@@ -76,6 +77,7 @@ export async function eraseUnderLoad(stores: Stores, size: ErasedData): Promise<
   const emitted = await load.stop();
   const sent = await untilSent(stage, bystander.organizationId, emitted, size.settleWithinMs);
   const streams = await streamsOf(apis.members, erased);
+  const answers = await everyAnswer(stage.db, api(), erased, closed);
 
   await sql`analyze`.execute(stage.db);
   await sql`vacuum full`.execute(stage.db);
@@ -86,7 +88,8 @@ export async function eraseUnderLoad(stores: Stores, size: ErasedData): Promise<
     ['logs', lines.join('\n')],
     ...streams,
     ...(await replicaRows(stage.db, standby.url)),
-    ...(await answersOf(api(), [...apis.members, ...workers.members], erased, closed)),
+    ...answers,
+    ...(await metricsOf([...apis.members, ...workers.members])),
     ...(await redisKeys(stores.redisUrl)),
   ]);
   const violations = await countInvariantViolations(stage.db, 1_000_000);
@@ -121,6 +124,8 @@ interface Owner {
   /** In the data of its events. */
   text: string;
   firstEventId: string;
+  /** Requests whose answers the API keeps. */
+  repeats: Repeat[];
   canaries: Record<string, string>;
 }
 
@@ -165,7 +170,26 @@ async function createOwner(stage: FaultStage, api: ApiListeners, events: number)
     data: { consultation_id: subject, text },
   }));
   const requested = { 'x-request-id': canary('request id') };
-  const [first] = (await client.internal('POST', '/internal/v1/events', { events: all }, requested)).body.data;
+  const repeats: Repeat[] = [];
+  const ask = async (path: string, body?: object, headers = {}) => {
+    const kept = { 'idempotency-key': randomUUID() };
+    repeats.push({ path, ...(body && { body }), headers: kept });
+    const call = path.startsWith('/internal') ? client.internal : customer.call;
+    const answer = await call('POST', path, body, { ...kept, ...headers });
+    if (answer.status > 202) throw new Error(`POST ${path} was answered with ${answer.status}: ${answer.text}`);
+    return answer;
+  };
+  const { id: kept } = await customer.createWebhook(stage.url('/kept'));
+  const [first] = (await ask('/internal/v1/events', { events: all }, requested)).body.data;
+  const sent = await until('two deliveries', () => customer.deliveries(`&status=succeeded&webhook_id=${kept}`), {
+    holds: (found) => found.length > 1,
+    withinMs: minuteMs,
+  });
+  for (const [n, path] of ['/v1/webhooks/deliveries', '/internal/v1/deliveries'].entries()) {
+    const { text: answer } = await ask(`${path}/${sent[n]?.id}/retry`);
+    if (!answer.includes(subject)) throw new Error('The answer to a retry does not show the subject.');
+  }
+  await ask(`/v1/webhooks/${kept}/replay`, { since: new Date(Date.now() - minuteMs).toISOString() });
   const failed = () => sql`select from all_attempts where excerpt like ${`%${text}%`} limit 1`.execute(stage.db);
   const written = [
     failed,
@@ -180,6 +204,7 @@ async function createOwner(stage: FaultStage, api: ApiListeners, events: number)
     subject,
     text,
     firstEventId: first.id,
+    repeats,
     canaries: Object.fromEntries(Object.entries(made).map(([name, word]) => [`${name} of ${id}`, word])),
   };
 }
@@ -277,39 +302,8 @@ async function statistics(db: Database): Promise<string> {
   return rows.map(({ row }) => row).join('\n');
 }
 
-/** What every route that reads shows about both organizations, and the metrics. */
-async function answersOf(api: ApiListeners, processes: readonly ApiListeners[], erased: Owner, closed: Owner) {
-  const { internal } = createApiClient(api);
-  const { call } = createApiClient(api, { key: erased.key });
+async function metricsOf(processes: readonly ApiListeners[]): Promise<SearchedPlaces> {
   const places: SearchedPlaces = new Map();
-  const ask = async (via: typeof call, path: string) => {
-    const { text, body } = await via('GET', path);
-    places.set(path, text);
-    return body;
-  };
-  for (const { id } of [erased, closed]) {
-    const path = `/internal/v1/organizations/${id}`;
-    for (const list of ['', '/keys', '/webhooks']) await ask(internal, path + list);
-    for (const { id: eventId } of (await ask(internal, `${path}/events?limit=20`)).data)
-      await ask(internal, `${path}/events/${eventId}`);
-    for (const { id: deliveryId } of (await ask(internal, `${path}/deliveries?limit=20`)).data)
-      await ask(internal, `/internal/v1/deliveries/${deliveryId}`);
-    await ask(internal, `/internal/v1/audit?organization_id=${id}&limit=100`);
-  }
-  for (const report of [
-    'stats',
-    'erasures',
-    'queue-jobs?queue=event-writes&state=failed',
-    'database/locks',
-    'database/statements',
-    'database/sizes',
-  ])
-    await ask(internal, `/internal/v1/${report}`);
-  for (const list of ['events', 'webhooks/deliveries', 'erasures']) {
-    for (const { id } of (await ask(call, `/v1/${list}?limit=20`)).data) {
-      if (list !== 'erasures') await ask(call, `/v1/${list}/${id}`);
-    }
-  }
   for (const { internalUrl } of processes)
     places.set(`metrics of ${internalUrl}`, await (await fetch(`${internalUrl}/metrics`)).text());
   return places;
