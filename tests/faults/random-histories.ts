@@ -1,7 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { failingPolicy } from '@enterprise-api/shared/contracts';
-import { countInvariantViolations, noteFailingWebhooks } from '@enterprise-api/shared/ledger';
-import { fromPublicId, toPublicId } from '@enterprise-api/shared/runtime';
+import { countInvariantViolations, noteExpiringKeys, noteFailingWebhooks } from '@enterprise-api/shared/ledger';
+import { fromPublicId, toPublicId, type Uuid } from '@enterprise-api/shared/runtime';
 import {
   type ApiClient,
   type ApiListeners,
@@ -15,7 +16,9 @@ import { sql } from 'kysely';
 import { seededRandom } from '../../bench/stage/random.ts';
 import { type Finding, untilSettled } from './finding.ts';
 import { apiEvent } from './load.ts';
+import { hasToldOfKeys, operationalProblems } from './operational-audit.ts';
 import { type FaultStage, openFaultStage, quickLeases, type Stores } from './stage.ts';
+import { statisticsProblems } from './statistics-audit.ts';
 
 /** R21: random histories of one organization, compared with a model of what each webhook should have got. */
 export interface RandomHistories {
@@ -29,6 +32,21 @@ const subscriptions = [['*'], ['consultation.completed'], ['consultation.failed'
 /** A fan-out reads the webhooks before it notes its time, and clocks round to milliseconds. */
 const fanOutMs = 5_000;
 
+const operationalTypes = [
+  'replay.finished',
+  'webhook.failing',
+  'webhook.disabled',
+  'webhook.recovered',
+  'api_key.expiring',
+  'api_key.expired',
+];
+/** A key that is created so many days before its expiry, and some seconds, has one event: this. */
+const keyTypes = [
+  [0, 'api_key.expired'],
+  [1, 'api_key.expiring'],
+  [7, 'api_key.expiring'],
+] as const;
+
 /** A pause lasts this long, or up to twice as long. */
 const pauseMs = 8_000;
 /** Every worker acts on a pause within 5 s, also if the notification is lost. The rest is for clocks. */
@@ -40,10 +58,12 @@ interface Configuration {
   answeredAt: number;
   enabled: boolean;
   events: readonly string[];
+  isDeleted?: true;
 }
 
 interface ModelWebhook {
   id: string;
+  /** The first is the creation. */
   changes: Configuration[];
   /** Events that it skipped may have got deliveries later. */
   replayedSkipped: boolean;
@@ -54,6 +74,8 @@ interface ModelWebhook {
 interface ModelEvent {
   id: string;
   type: string;
+  /** When it was sent. Changes and events are sent one after the other. */
+  sentAt: number;
   erased: boolean;
 }
 
@@ -73,47 +95,66 @@ export async function liveRandomly(stores: Stores, size: RandomHistories): Promi
   await using workers = await startFleet(2, () => stage.startWorker());
   const redis = stores.redisUrl === undefined ? undefined : new Redis(stores.redisUrl);
   const { organizationId, ask } = await openAccount(() => apis.members[0] as ApiListeners);
+  const operator = await openAccount(() => apis.members[0] as ApiListeners);
+  const operatorPath = `/internal/v1/organizations/${operator.organizationId}`;
+  await operator.ask((client) => client.internal('PATCH', operatorPath, { operator: true }), [200]);
+  await created(operator.ask, stage.url('/operator'), operationalTypes);
   const webhooks: ModelWebhook[] = [];
-  for (const path of ['/hook', '/flaky', '/other']) {
+  const create = async (path: string, sentAt = Date.now()) => {
     const { id } = await created(ask, stage.url(path), ['*']);
-    webhooks.push({
-      id,
-      changes: [{ sentAt: 0, answeredAt: 0, enabled: true, events: ['*'] }],
-      replayedSkipped: false,
-      pauses: [],
-    });
-  }
+    const first = { sentAt, answeredAt: sentAt === 0 ? 0 : Date.now(), enabled: true, events: ['*'] };
+    webhooks.push({ id, changes: [first], replayedSkipped: false, pauses: [] });
+  };
+  const lasting = ['/hook', '/flaky', '/other'];
+  for (const path of lasting) await create(path, 0);
+  const existing = () => webhooks.filter(({ changes }) => changes.at(-1)?.isDeleted !== true);
   const broken = await createBroken(stage, ask);
   const ill = await createAiling(stage, ask);
   ailing = ill;
-  await created(ask, stage.url('/operational'), [
-    'replay.finished',
-    'webhook.failing',
-    'webhook.disabled',
-    'webhook.recovered',
-  ]);
+  await created(ask, stage.url('/operational'), operationalTypes);
   const events: ModelEvent[] = [];
 
   const change = async (fields: Partial<Pick<Configuration, 'enabled' | 'events'>>) => {
-    const webhook = pick(webhooks);
+    const webhook = pick(existing());
     const sentAt = Date.now();
     endPause(webhook, sentAt);
     await ask((client) => client.call('PATCH', `/v1/webhooks/${webhook.id}`, fields), [200]);
     const last = webhook.changes.at(-1) as Configuration;
     webhook.changes.push({ ...last, ...fields, sentAt, answeredAt: Date.now() });
   };
+  const remove = async () => {
+    const webhook = existing()[lasting.length];
+    if (webhook === undefined) return;
+    const sentAt = Date.now();
+    endPause(webhook, sentAt);
+    await ask((client) => client.call('DELETE', `/v1/webhooks/${webhook.id}`), [204, 404]);
+    const last = webhook.changes.at(-1) as Configuration;
+    webhook.changes.push({ ...last, isDeleted: true, sentAt, answeredAt: Date.now() });
+  };
+  const keys = new Map<string, string>();
+  const createExpiring = async (account: Account) => {
+    const [days, type] = pick(keyTypes);
+    const expiry = () => new Date(Date.now() + days * 86_400_000 + 3_000 + random() * 5_000).toISOString();
+    const path = `/internal/v1/organizations/${account.organizationId}/keys`;
+    const fields = () => ({ name: 'expires', scopes: ['*'], expires_at: expiry() });
+    const { body } = await account.ask((client) => client.internal('POST', path, fields()), [201]);
+    keys.set(body.id, type);
+    await noteExpiringKeys(stage.db);
+  };
+  await createExpiring(operator);
   const emit = async () => {
     const type = pick(types);
+    const sentAt = Date.now();
     const event = { ...apiEvent(fromPublicId('org', organizationId) ?? '', `event-${events.length}`), type };
     const { body } = await ask((client) => client.emit([event]), [202]);
-    events.push({ id: body.data[0].id, type, erased: false });
+    events.push({ id: body.data[0].id, type, sentAt, erased: false });
   };
   const endPause = ({ pauses }: ModelWebhook, at: number) => {
     const last = pauses.at(-1);
     if (last !== undefined) last.until = Math.min(last.until, at);
   };
   const pauseOne = async () => {
-    const webhook = pick(webhooks);
+    const webhook = pick(existing());
     const until = Date.now() + pauseMs * (1 + random());
     endPause(webhook, Date.now());
     const body = { resume_at: new Date(until).toISOString() };
@@ -124,28 +165,42 @@ export async function liveRandomly(stores: Stores, size: RandomHistories): Promi
     if (status === 200) webhook.pauses.push({ from: Date.now() + pausedWithinMs, until: Math.floor(until) });
   };
   const resume = async () => {
-    const webhook = pick(webhooks);
+    const webhook = pick(existing());
     endPause(webhook, Date.now());
     const body = random() < 0.5 ? { rate_per_second: 20 } : {};
     await ask((client) => client.call('POST', `/v1/webhooks/${webhook.id}/resume`, body), [200, 409]);
   };
   const limit = async () => {
     const fields = { rate_limit_per_second: pick([null, 20, 50]), max_in_flight: pick([null, 1, 3]) };
-    await ask((client) => client.call('PATCH', `/v1/webhooks/${pick(webhooks).id}`, fields), [200]);
+    await ask((client) => client.call('PATCH', `/v1/webhooks/${pick(existing()).id}`, fields), [200]);
   };
+  const succeededBefore = new Map<string, Uuid[]>();
+  const notRestored: Uuid[] = [];
+  let restored = 0;
   const replay = async () => {
-    const webhook = pick(webhooks);
+    const webhook = pick(existing());
     const status = pick([['failed', 'canceled'], ['succeeded'], ['skipped'], ['failed', 'pending']]);
     webhook.replayedSkipped ||= status.includes('skipped');
     const request = { since: new Date(Date.now() - 3_600_000).toISOString(), status, rate_per_second: 20 };
     const path = `/v1/webhooks/${webhook.id}/replay`;
-    await ask((client) => client.call('POST', path, request), [202, 409]);
+    const succeeded = await succeededAt(stage, webhook.id);
+    const { body } = await ask((client) => client.call('POST', path, request), [202, 409]);
+    succeededBefore.set(body.id, succeeded);
   };
   const cancel = async () => {
     const { body } = await ask((client) => client.call('GET', '/v1/webhooks/replays'), [200]);
     const running = body.data.find(({ state }: { state: string }) => state === 'running');
-    if (running !== undefined)
-      await ask((client) => client.call('POST', `/v1/webhooks/replays/${running.id}/cancel`), [200]);
+    if (running === undefined) return;
+    const before = succeededBefore.get(running.id) ?? [];
+    const waiting = (await notSucceeded(stage, before)).length;
+    const path = `/v1/webhooks/replays/${running.id}/cancel`;
+    const { body: canceled } = await ask((client) => client.call('POST', path), [200]);
+    const newest = body.data.find(({ webhook_id }: { webhook_id: string }) => webhook_id === running.webhook_id);
+    // A newer replay may have sent the same deliveries.
+    if (canceled.state !== 'canceled' || newest.id !== running.id) return;
+    const left = await notSucceeded(stage, before);
+    restored += waiting - left.length;
+    notRestored.push(...left);
   };
   const erase = async () => {
     const event = pick(events);
@@ -166,6 +221,9 @@ export async function liveRandomly(stores: Stores, size: RandomHistories): Promi
     [0.57, pauseOne],
     [0.58, resume],
     [0.6, limit],
+    [0.61, () => create('/later')],
+    [0.62, remove],
+    [0.63, () => createExpiring({ organizationId, ask })],
     [0.72, () => change({ events: pick(subscriptions) })],
     [0.84, () => change({ enabled: random() < 0.6 })],
     [0.9, replay],
@@ -184,6 +242,11 @@ export async function liveRandomly(stores: Stores, size: RandomHistories): Promi
   await failAndMove(stage, ill, emit, size.settleWithinMs);
   await recover(stage, ask, broken, size.settleWithinMs);
   await untilSettled(stage, 0, size.settleWithinMs);
+  const areKeysTold = async () => {
+    await noteExpiringKeys(stage.db);
+    return hasToldOfKeys(stage, keys);
+  };
+  await until('events about all keys', areKeysTold, { withinMs: size.settleWithinMs, everyMs: 500 });
   await untilReplaysEnd(stage, size.settleWithinMs);
   await untilSettled(stage, 0, size.settleWithinMs);
 
@@ -199,8 +262,16 @@ export async function liveRandomly(stores: Stores, size: RandomHistories): Promi
       if (problem !== undefined) wrong.push(`${event.id} at ${webhook.id}: ${problem}`);
     }
   }
-  const statistics = await statisticsProblems(stage, ask);
-  const notices = [...(await repeatedNotices(stage)), ...(await wrongNotices(stage, [broken, ill.id]))];
+  const statistics = await statisticsProblems(
+    stage,
+    fromPublicId('org', organizationId) as Uuid,
+    async (path) => (await ask((client) => client.call('GET', path), [200])).body,
+  );
+  const operatorId = fromPublicId('org', operator.organizationId) as Uuid;
+  const notices = [
+    ...(await operationalProblems(stage, operatorId, keys)),
+    ...(await wrongNotices(stage, [broken, ill.id])),
+  ];
   const missed = await missedBy(stage, broken, events);
   const early = await attemptsDuringPauses(stage, webhooks);
   const violations = await countInvariantViolations(stage.db, 1_000_000);
@@ -209,8 +280,9 @@ export async function liveRandomly(stores: Stores, size: RandomHistories): Promi
   const checks: Record<string, boolean> = {
     [`seed ${size.seed}: ${wrong.slice(0, 5).join('; ')}`]: wrong.length === 0,
     [`only ${certain} certain explanations`]: certain > events.length,
-    [statistics ?? 'statistics']: statistics === undefined,
-    [`operational events: ${notices.join('; ')}`]: notices.length === 0,
+    [`statistics: ${statistics.slice(0, 5).join('; ')}`]: statistics.length === 0,
+    [`${notRestored.length} deliveries did not succeed again after a canceled replay`]: notRestored.length === 0,
+    [`operational events: ${notices.slice(0, 5).join('; ')}`]: notices.length === 0,
     [`the recovered webhook missed ${missed} events`]: missed === 0,
     [`${early} attempts began during a pause`]: early === 0,
     [`${violations} rows break the invariant`]: violations === 0,
@@ -218,15 +290,28 @@ export async function liveRandomly(stores: Stores, size: RandomHistories): Promi
   return {
     lost,
     duplicates: stage.requests.duplicates(),
-    figures: { events: events.length, 'certain explanations': certain, kills: workers.kills.length, seed: size.seed },
+    figures: {
+      events: events.length,
+      'certain explanations': certain,
+      webhooks: webhooks.length,
+      keys: keys.size,
+      'restored by canceling': restored,
+      kills: workers.kills.length,
+      seed: size.seed,
+    },
     broken: Object.entries(checks).flatMap(([what, holds]) => (holds ? [] : [what])),
   };
 }
 
 type Ask = (send: (client: ApiClient) => Promise<HttpAnswer>, statuses: readonly number[]) => Promise<HttpAnswer>;
 
+interface Account {
+  organizationId: string;
+  ask: Ask;
+}
+
 /** A customer who repeats each request until it gets one of the expected answers. Every request may be repeated. */
-async function openAccount(api: () => ApiListeners): Promise<{ organizationId: string; ask: Ask }> {
+async function openAccount(api: () => ApiListeners): Promise<Account> {
   const client = createApiClient(api());
   const { id: organizationId } = await client.createOrganization();
   const { secret: key } = await client.createKey(organizationId);
@@ -241,7 +326,9 @@ async function openAccount(api: () => ApiListeners): Promise<{ organizationId: s
 }
 
 async function created(ask: Ask, url: string, events: string[], others: object = {}): Promise<{ id: string }> {
-  return (await ask((client) => client.call('POST', '/v1/webhooks', { url, events, ...others }), [201])).body;
+  const headers = { 'idempotency-key': randomUUID() };
+  const body = { url, events, ...others };
+  return (await ask((client) => client.call('POST', '/v1/webhooks', body, headers), [201])).body;
 }
 
 /** A webhook that fails for so long that its next failure disables it. */
@@ -309,6 +396,24 @@ async function recover(stage: FaultStage, ask: Ask, id: string, withinMs: number
   await ask((client) => client.call('POST', `/v1/webhooks/${id}/replay`, request), [202]);
 }
 
+async function succeededAt(stage: FaultStage, webhookId: string): Promise<Uuid[]> {
+  const rows = await stage.db
+    .selectFrom('deliveries')
+    .select('id')
+    .where('webhook_id', '=', fromPublicId('whk', webhookId) as Uuid)
+    .where('status', '=', 'succeeded')
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
+/** Of these deliveries, the ones that wait, or that canceling a replay canceled. */
+async function notSucceeded(stage: FaultStage, ids: Uuid[]): Promise<Uuid[]> {
+  const { rows } = await sql<{ id: Uuid }>`
+    select id from deliveries where id = any (${ids}::uuid[])
+      and (status = 'pending' or canceled_reason = 'replay_canceled')`.execute(stage.db);
+  return rows.map(({ id }) => id);
+}
+
 /** How many events the recovered webhook never got. */
 async function missedBy(stage: FaultStage, id: string, events: readonly ModelEvent[]): Promise<number> {
   const got = await stage.db
@@ -331,11 +436,17 @@ interface Explained {
 /** @returns what is wrong with an explanation; undefined if it is one that the model allows */
 function judge(
   { changes, replayedSkipped }: ModelWebhook,
-  { type, erased }: ModelEvent,
+  { type, sentAt: eventSentAt, erased }: ModelEvent,
   fannedOutAt: number,
   explanation: Explained | undefined,
 ): string | undefined {
-  if (explanation === undefined) return 'no explanation';
+  const isLater = (changes[0] as Configuration).sentAt > eventSentAt;
+  const deletedAt = changes.find(({ isDeleted }) => isDeleted)?.sentAt;
+  const isDeletedBefore = deletedAt !== undefined && deletedAt < eventSentAt;
+  if (isDeletedBefore || explanation === undefined) {
+    if (isDeletedBefore && explanation !== undefined) return 'explained after the webhook was deleted';
+    return isDeletedBefore || (isLater && deletedAt !== undefined) ? undefined : 'no explanation';
+  }
   const { outcome, reason, certain } = explanation;
   // An event that was erased before its fan-out has no time of fan-out.
   if (Number.isNaN(fannedOutAt)) return erased ? undefined : 'never fanned out';
@@ -345,13 +456,19 @@ function judge(
   });
   const possible = new Set<string | null>(inForce.map((configuration) => judgeOf(configuration, type)));
   if (outcome === 'skipped') {
+    if (isLater) return reason === 'created_later' ? undefined : `skipped as ${reason}, not created_later`;
     if (possible.size === 1 && possible.has('delivery')) return 'lost';
     return certain && !possible.has(reason) ? `skipped as ${reason}, not ${[...possible].join()}` : undefined;
   }
-  return possible.has('delivery') || replayedSkipped ? undefined : `${outcome}, not ${[...possible].join()}`;
+  return possible.has('delivery') || (replayedSkipped && !isLater)
+    ? undefined
+    : `${outcome}, not ${[...possible].join()}`;
 }
 
-function judgeOf({ enabled, events }: Configuration, type: string): 'delivery' | 'disabled' | 'not_subscribed' {
+type Judgement = 'delivery' | 'deleted' | 'disabled' | 'not_subscribed';
+
+function judgeOf({ enabled, events, isDeleted }: Configuration, type: string): Judgement {
+  if (isDeleted) return 'deleted';
   if (!enabled) return 'disabled';
   const matches = events.some((pattern) => pattern === '*' || pattern === type);
   return matches ? 'delivery' : 'not_subscribed';
@@ -360,37 +477,6 @@ function judgeOf({ enabled, events }: Configuration, type: string): 'delivery' |
 async function untilReplaysEnd(stage: FaultStage, withinMs: number): Promise<void> {
   const running = () => sql`select from replays where completed_at is null`.execute(stage.db);
   await until('no replay runs', running, { holds: ({ rows }) => rows.length === 0, withinMs, everyMs: 200 });
-}
-
-/** Compares the statistics with the attempts in the ledger, except the probes. */
-async function statisticsProblems(stage: FaultStage, ask: Ask): Promise<string | undefined> {
-  const { rows } = await sql<{ attempts: number; last: Date }>`
-    select count(*) as attempts, max(greatest(a.started_at, a.recorded_at)) as last
-    from all_attempts a join deliveries d on d.id = a.delivery_id where not d.test`.execute(stage.db);
-  const { attempts, last } = rows[0] as { attempts: number; last: Date };
-  const period = {
-    since: new Date(Math.floor(Date.now() / 60_000 - 24 * 60) * 60_000).toISOString(),
-    until: new Date(Math.ceil(Date.now() / 60_000 + 1) * 60_000).toISOString(),
-  };
-  const path = `/v1/webhooks/statistics?since=${period.since}&until=${period.until}`;
-  const read = async () => (await ask((client) => client.call('GET', path), [200])).body;
-  const holds = (body: { complete_until: string; totals: { attempts: number } }) =>
-    Date.parse(body.complete_until) > last.getTime();
-  const { totals } = await until('statistics of all attempts', read, { holds, withinMs: 60_000, everyMs: 500 });
-  return totals.attempts === attempts ? undefined : `statistics: ${totals.attempts} attempts of ${attempts}`;
-}
-
-/** Each completed replay has one event, and no operational event says the same as another. */
-async function repeatedNotices(stage: FaultStage): Promise<string[]> {
-  const { rows: notices } = await sql<{ type: string; data: string }>`
-    select e.type, (b.body::json -> 'data')::text as data from events e join event_bodies b on b.event_id = e.id
-    where e.type in ('replay.finished', 'webhook.disabled', 'webhook.recovered')`.execute(stage.db);
-  const completed = await stage.db.selectFrom('replays').select('id').where('state', '=', 'completed').execute();
-  const finished = notices.map(({ data }) => JSON.parse(data).replay?.id);
-  const missing = completed.filter(({ id }) => !finished.includes(toPublicId('rpl', id)));
-  const said = new Set<string>();
-  const twice = notices.filter(({ type, data }) => said.has(type + data) || !said.add(type + data));
-  return [...missing.map(({ id }) => `no replay.finished of ${id}`), ...twice.map(({ type }) => `${type} twice`)];
 }
 
 interface Notice {
