@@ -51,6 +51,7 @@ function Inside() {
   if (!session.data)
     return (
       <main class="alone">
+        <h1>{m.console}</h1>
         {ended ? (
           <Ended alone />
         ) : session.problem ? (

@@ -51,6 +51,7 @@ export const m = {
     noAnswer: 'There was no answer. Check your network.',
     retry: 'Try again',
     limited: (seconds: number) => `The page asks again in ${seconds} s.`,
+    wait: (seconds: number) => (seconds > 0 ? `Try again in ${seconds} s.` : 'Now you can try again.'),
     forbidden: (scope: string) => `This session may not see this: it lacks the scope ${scope}.`,
     notAllowed: (scope: string) => `Read-only: this session lacks the scope ${scope}.`,
     plan: 'Read-only: the plan Starter has no access to the API.',

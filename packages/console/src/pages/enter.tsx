@@ -43,7 +43,7 @@ export function Enter() {
           <strong>{brand.name}</strong>
         </p>
       )}
-      <h1>
+      <h1 tabIndex={-1}>
         {label === null || used ? (
           m.enter.title
         ) : (

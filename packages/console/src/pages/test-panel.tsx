@@ -6,7 +6,7 @@ import { duration } from '../format.ts';
 import { m } from '../messages.ts';
 import { to } from '../router.ts';
 import { errorName } from '../ui/causes.tsx';
-import { Form, Select, textOf } from '../ui/form.tsx';
+import { Form, Select } from '../ui/form.tsx';
 import { Panel, ProblemNotice } from '../ui/page.tsx';
 import { Button, Code, Text } from '../ui/text.tsx';
 
@@ -22,22 +22,31 @@ export function TestPanel({ webhook, type, children }: TestPanelProps) {
   const call = useCall();
   const types = useQuery<List<EventTypeEntry>>(type ? undefined : '/v1/webhooks/event-types?limit=100');
   const [sent, setSent] = useState<string>();
-  const send = useAction(async (fields: FormData) => {
-    const body = { type: type ?? textOf(fields, 'type') };
-    const { id } = await call<Delivery>('POST', `/v1/webhooks/${webhook.id}/test`, body);
+  const [chosen, setChosen] = useState(type ?? 'webhook.test');
+  const path = `/v1/webhooks/${webhook.id}/test`;
+  const body = { type: chosen };
+  const send = useAction(async () => {
+    const { id } = await call<Delivery>('POST', path, body);
     setSent(id);
   });
   const names = ['webhook.test', ...(types.data?.data.map((entry) => entry.type) ?? [])];
   return (
-    <Panel title={m.webhooks.testTitle}>
+    <Panel
+      title={m.webhooks.testTitle}
+      request={`POST ${path}`}
+      body={body}
+      cli={chosen === 'webhook.test' ? `webhooks test ${webhook.id}` : undefined}
+    >
       <p class="muted">{m.webhooks.testText}</p>
-      <Form label={m.webhooks.testTitle} class="form inline" onSubmit={send.run}>
+      <Form label={m.webhooks.testTitle} class="form inline" onSubmit={() => send.run()}>
         {children}
         {!type && (
           <Select
             label={m.webhooks.testType}
             name="type"
+            value={chosen}
             options={[...new Set(names)].map((name) => [name, name] as const)}
+            onChange={setChosen}
           />
         )}
         <Button type="submit" kind="primary" disabled={send.busy}>
@@ -52,8 +61,8 @@ export function TestPanel({ webhook, type, children }: TestPanelProps) {
 
 function TestAnswer({ id }: { id: string }) {
   const [done, setDone] = useState(false);
-  const { data, problem } = useQuery<DeliveryDetail>(`/v1/webhooks/deliveries/${id}`, done ? undefined : 1000);
-  if (problem && !data) return <ProblemNotice problem={problem} />;
+  const { data, problem, reload } = useQuery<DeliveryDetail>(`/v1/webhooks/deliveries/${id}`, done ? undefined : 1000);
+  if (problem && !data) return <ProblemNotice problem={problem} retry={reload} />;
   const attempt = data?.attempts[0];
   if (!data || data.status === 'pending' || !attempt) return <p class="loading">{m.webhooks.testSending}</p>;
   if (!done) setDone(true);

@@ -179,7 +179,12 @@ interface DialogProps {
 /** A dialog of the browser's own: it keeps the focus, and Escape closes it. */
 export function Dialog({ title, onClose, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => dialog.current?.showModal(), []);
+  useEffect(() => {
+    const opener = document.activeElement as HTMLElement;
+    dialog.current?.showModal();
+    // Until the dialog has left the page, nothing behind it takes the focus.
+    return () => queueMicrotask(() => opener.focus());
+  }, []);
   return (
     <dialog ref={dialog} aria-label={title} onClose={onClose}>
       <h2>{title}</h2>

@@ -1,4 +1,5 @@
-import type { ComponentChildren } from 'preact';
+import { type ComponentChildren, Fragment } from 'preact';
+import { useRef } from 'preact/hooks';
 import { type Query, useQuery } from '../api/query.ts';
 import type { EventTypeEntry, List, ScannedList } from '../api/types.ts';
 import { timeOf } from '../format.ts';
@@ -11,22 +12,23 @@ import { Button, When } from './text.tsx';
 export function Filters({ names, children }: { names: readonly string[]; children: ComponentChildren }) {
   const { query } = usePlace();
   const isFiltered = names.some((name) => query.has(name));
+  const buttons = useRef<HTMLDivElement>(null);
+  const change = (read: (name: string) => string[]) => {
+    // The fields leave the page with the old address.
+    buttons.current?.querySelector('button')?.focus();
+    setQuery(Object.fromEntries(names.map((name) => [name, read(name)])));
+  };
   const apply = (fields: FormData) => {
     const page = pageOf(textOf(fields, 'q'));
     if (page !== undefined) return navigate(to(page));
-    const read = (name: string) => textsOf(fields, name).flatMap((text) => valuesOf(name, text));
-    setQuery(Object.fromEntries(names.map((name) => [name, read(name)])));
+    change((name) => textsOf(fields, name).flatMap((text) => valuesOf(name, text)));
   };
   return (
-    <Form key={query.toString()} label={m.actions.filter} class="filters" onSubmit={apply}>
-      {children}
-      <div class="buttons">
+    <Form label={m.actions.filter} class="filters" onSubmit={apply}>
+      <Fragment key={query.toString()}>{children}</Fragment>
+      <div ref={buttons} class="buttons">
         <Button type="submit">{m.actions.filter}</Button>
-        {isFiltered && (
-          <Button onClick={() => setQuery(Object.fromEntries(names.map((name) => [name, undefined])))}>
-            {m.actions.clear}
-          </Button>
-        )}
+        {isFiltered && <Button onClick={() => change(() => [])}>{m.actions.clear}</Button>}
       </div>
     </Form>
   );

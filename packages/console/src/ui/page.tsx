@@ -9,7 +9,7 @@ import { useStore } from '../store.ts';
 import { Ended } from './ended.tsx';
 import { Button, Code, useNow } from './text.tsx';
 
-let shownPath: string | undefined;
+let shownPath = location.pathname;
 
 interface PageProps {
   title: string;
@@ -28,7 +28,7 @@ export function Page({ title, name, above, actions, children }: PageProps) {
     document.title = `${name ?? title} · ${m.console}`;
   }, [title, name]);
   useEffect(() => {
-    if (shownPath !== undefined && shownPath !== path) heading.current?.focus({ preventScroll: true });
+    if (shownPath !== path) heading.current?.focus({ preventScroll: true });
     shownPath = path;
   }, [path]);
   return (
@@ -66,7 +66,7 @@ interface PanelProps {
 /** A part of a page, with the request that gave its contents. */
 export function Panel({ title, bare, actions, children, request, body, cli }: PanelProps) {
   return (
-    <section class="panel" aria-label={title}>
+    <section class="panel" aria-label={title} tabIndex={-1}>
       {!bare && (
         <header>
           <h2>{title}</h2>
@@ -153,7 +153,7 @@ export function ProblemNotice({ problem, retry }: { problem: Problem; retry?: ((
           )}
         </p>
       )}
-      {retry && problem.status === 429 && <Countdown problem={problem} done={retry} />}
+      {problem.status === 429 && <Countdown problem={problem} done={retry} />}
       {retry && problem.status !== 429 && problem.status !== 403 && <Button onClick={retry}>{m.states.retry}</Button>}
     </div>
   );
@@ -166,13 +166,13 @@ function explain({ status, code, requiredScope, message }: Problem): string {
   return requiredScope ? m.states.forbidden(requiredScope) : message;
 }
 
-/** Counts down to the time that a refusal named, then acts. Another refusal restarts the countdown. */
-function Countdown({ problem, done }: { problem: Problem; done: () => void }) {
+/** Counts down to the time that a refusal named, then reads again. Another refusal restarts the countdown. */
+function Countdown({ problem, done }: { problem: Problem; done: (() => void) | undefined }) {
   const until = useMemo(() => Date.now() + (problem.retryAfter ?? 5) * 1000, [problem]);
   const left = Math.max(0, Math.ceil((until - useNow()) / 1000));
   const isOver = left === 0;
   useEffect(() => {
-    if (isOver) done();
+    if (isOver) done?.();
   }, [isOver, until]);
-  return <p>{m.states.limited(left)}</p>;
+  return <p>{done ? m.states.limited(left) : m.states.wait(left)}</p>;
 }
