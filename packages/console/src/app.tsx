@@ -5,15 +5,10 @@ import type { Session } from './api/types.ts';
 import { fetched } from './fetched.tsx';
 import { m } from './messages.ts';
 import { Deliveries } from './pages/deliveries.tsx';
-import { DeliveryPage } from './pages/delivery.tsx';
 import { Enter } from './pages/enter.tsx';
-import { EventPage } from './pages/event.tsx';
-import { EventTypes } from './pages/event-types.tsx';
 import { Events } from './pages/events.tsx';
 import { Live } from './pages/live.tsx';
 import { Overview } from './pages/overview.tsx';
-import { WebhookPage } from './pages/webhook.tsx';
-import { NewWebhook } from './pages/webhook-new.tsx';
 import { Webhooks } from './pages/webhooks.tsx';
 import { organizationOf, to, usePlace } from './router.ts';
 import { SessionProvider } from './session.tsx';
@@ -25,18 +20,18 @@ import { Page, ProblemNotice } from './ui/page.tsx';
 const pages: [RegExp, ComponentType<{ id: string }>][] = [
   [/^$/, Overview],
   [/^webhooks$/, Webhooks],
-  [/^webhooks\/new$/, NewWebhook],
-  [/^webhooks\/(whk_\w+)$/, WebhookPage],
+  [/^webhooks\/new$/, fetched(async () => (await import('./pages/webhook-new.tsx')).NewWebhook)],
+  [/^webhooks\/(whk_\w+)$/, fetched(async () => (await import('./pages/webhook.tsx')).WebhookPage)],
   [/^events$/, Events],
-  [/^events\/(evt_\w+)$/, EventPage],
+  [/^events\/(evt_\w+)$/, fetched(async () => (await import('./pages/event.tsx')).EventPage)],
   [/^live$/, Live],
   [/^signatures$/, fetched(async () => (await import('./pages/signatures.tsx')).Signatures)],
-  [/^event-types$/, EventTypes],
+  [/^event-types$/, fetched(async () => (await import('./pages/event-types.tsx')).EventTypes)],
   [/^keys$/, fetched(async () => (await import('./pages/keys.tsx')).Keys)],
   [/^usage$/, fetched(async () => (await import('./pages/usage.tsx')).UsagePage)],
   [/^webhooks\/(whk_\w+)\/replay$/, fetched(async () => (await import('./pages/replay.tsx')).ReplayPage)],
   [/^deliveries$/, Deliveries],
-  [/^deliveries\/(dlv_\w+)$/, DeliveryPage],
+  [/^deliveries\/(dlv_\w+)$/, fetched(async () => (await import('./pages/delivery.tsx')).DeliveryPage)],
 ];
 
 export function App() {

@@ -11,6 +11,8 @@ import { Snippets } from './snippets.tsx';
 import { TestPanel } from './test-panel.tsx';
 import { readWebhook, WebhookFields } from './webhook-fields.tsx';
 
+const example = { url: 'https://example.com/webhooks', events: ['*'] };
+
 /** Adds a webhook, shows its secret once, and tests it. */
 export function NewWebhook() {
   const readOnly = useReadOnly('webhooks:write');
@@ -34,7 +36,13 @@ export function NewWebhook() {
         </>
       ) : (
         !readOnly && (
-          <Panel bare title={m.webhooks.details}>
+          <Panel
+            bare
+            title={m.webhooks.details}
+            request="POST /v1/webhooks"
+            body={example}
+            cli={`webhooks create ${example.url} --events '*'`}
+          >
             <Load query={types}>
               {({ data }) => (
                 <Form label={m.webhooks.newTitle} onSubmit={create.run}>
