@@ -87,9 +87,13 @@ export async function openConsoleStage(respond: ReceiverOptions['respond']): Pro
       const window = await browser.open(options);
       const { page } = window;
       await loadAxe(page);
-      await page.goto(await link(values));
-      await page.getByRole('button', { name: 'Open console' }).click();
-      await page.locator('.who').waitFor({ state: 'attached' });
+      const who = page.locator('.who');
+      // On a busy machine PostgreSQL may take too long to answer, and entering is 503.
+      do {
+        await page.goto(await link(values));
+        await page.getByRole('button', { name: 'Open console' }).click();
+        await who.or(page.getByRole('alert')).first().waitFor({ state: 'attached' });
+      } while ((await who.count()) === 0);
       await show(page, `${origin}/console/${customer.organizationId}${path}`);
       return window;
     },
