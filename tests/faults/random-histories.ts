@@ -183,7 +183,7 @@ export async function liveRandomly(stores: Stores, size: RandomHistories): Promi
     webhook.replayedSkipped ||= status.includes('skipped');
     const request = { since: new Date(Date.now() - 3_600_000).toISOString(), status, rate_per_second: 20 };
     const path = `/v1/webhooks/${webhook.id}/replay`;
-    const succeeded = await succeededAt(stage, webhook.id);
+    const succeeded = (await succeededAt(stage, webhook.id)).map(({ id }) => id);
     const { body } = await ask((client) => client.call('POST', path, request), [202, 409]);
     succeededBefore.set(body.id, succeeded);
   };
@@ -396,14 +396,13 @@ async function recover(stage: FaultStage, ask: Ask, id: string, withinMs: number
   await ask((client) => client.call('POST', `/v1/webhooks/${id}/replay`, request), [202]);
 }
 
-async function succeededAt(stage: FaultStage, webhookId: string): Promise<Uuid[]> {
-  const rows = await stage.db
+function succeededAt(stage: FaultStage, webhookId: string): Promise<{ id: Uuid; event_id: Uuid }[]> {
+  return stage.db
     .selectFrom('deliveries')
-    .select('id')
+    .select(['id', 'event_id'])
     .where('webhook_id', '=', fromPublicId('whk', webhookId) as Uuid)
     .where('status', '=', 'succeeded')
     .execute();
-  return rows.map(({ id }) => id);
 }
 
 /** Of these deliveries, the ones that wait, or that canceling a replay canceled. */
@@ -416,13 +415,7 @@ async function notSucceeded(stage: FaultStage, ids: Uuid[]): Promise<Uuid[]> {
 
 /** How many events the recovered webhook never got. */
 async function missedBy(stage: FaultStage, id: string, events: readonly ModelEvent[]): Promise<number> {
-  const got = await stage.db
-    .selectFrom('deliveries')
-    .select('event_id')
-    .where('webhook_id', '=', fromPublicId('whk', id) as string)
-    .where('status', '=', 'succeeded')
-    .execute();
-  const ids = new Set(got.map(({ event_id }) => toPublicId('evt', event_id)));
+  const ids = new Set((await succeededAt(stage, id)).map(({ event_id }) => toPublicId('evt', event_id)));
   return events.filter((event) => !event.erased && !ids.has(event.id as never)).length;
 }
 

@@ -89,7 +89,8 @@ export function usageAreaOf(path: string): UsageArea | undefined {
   return areaOf(path) ?? ownAreas.get(headOf(path));
 }
 
-function areaOf(path: string): Area | undefined {
+/** The area of a path, whatever the method. */
+export function areaOf(path: string): Area | undefined {
   const area = areasByHead.get(headOf(path));
   if (area === undefined) return undefined;
   const { path: first, below } = areaCatalogue[area];

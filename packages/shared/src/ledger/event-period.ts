@@ -12,6 +12,10 @@ export interface EventPeriod {
   until?: Date | undefined;
 }
 
+/** Rows of `event_horizon()` for the open transactions that may write events of an organization. */
+export const concernsEventsOf = (organizationId: RawBuilder<unknown>) =>
+  sql<SqlBool>`(bucket is null or bucket = ('x' || right(${organizationId}::text, 3))::bit(12)::int)`;
+
 /**
  * Limits the period and the positions, so that a scan of the index `events_by_position` starts where the period begins.
  * An event written before the period gives the lower limit, one written after the period the upper limit. These events

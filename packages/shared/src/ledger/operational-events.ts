@@ -34,7 +34,7 @@ export function noteDisabledWebhook(
   return writeOperationalEvent(trx, { ...atNow(webhook), type: 'webhook.disabled', facts });
 }
 
-/** Whether `webhook.disabled` is the latest event about the webhook: whoever enables it now ends that. */
+/** Whether `webhook.disabled` is the latest event about the webhook. If so, enabling the webhook is a recovery. */
 export async function isAnnouncedDisabled(trx: DatabaseTransaction, webhookId: Uuid): Promise<boolean> {
   const { rows } = await sql`
     select from (select event_id from operational_events where about = ${webhookId} order by event_id desc limit 1) o

@@ -88,8 +88,8 @@ export function fingerprintOf(query: string, json: unknown): Buffer {
 }
 
 /**
- * The SHA-256 of `headers`, or an empty text without them. They may contain a short password, which a hash would reveal to
- * whoever reads the table. So the hash is sealed, before the answer's body.
+ * The SHA-256 of `headers`, or an empty text without them. They may contain a short password, and a reader
+ * of the table could find it by its hash. So the hash is sealed, before the answer's body.
  */
 function headersPrint(json: unknown): string {
   return hasHeaders(json) ? hash('sha256', JSON.stringify(canonical(json.headers)), 'hex') : '';

@@ -72,7 +72,7 @@ describe('operational events', () => {
     expect(await list('?type=webhook.recovered')).toHaveLength(1);
   });
 
-  it('enabling a webhook writes webhook.recovered if webhook.disabled is the latest event about it, whoever disabled it last', async () => {
+  it('enabling a webhook writes webhook.recovered if webhook.disabled is the latest event about it, also after a customer disabled it', async () => {
     const { id } = await api.createWebhook(key, { url: 'https://hooks.example.com/in', events: ['*'] });
     await api.db
       .transaction()

@@ -2,6 +2,7 @@ import type { ErasureCounts, ErasureRecord } from '@enterprise-api/shared/contra
 import {
   betweenDeliveryIdsOf,
   type CoveredPlace,
+  concernsEventsOf,
   type Database,
   type DatabaseTransaction,
   daysBetween,
@@ -72,7 +73,7 @@ export async function beginPass(db: Database, id: Uuid): Promise<void> {
     update erasures x set pass_began_at = clock_timestamp(), place = '{"part": 0, "after": null}',
       until_position = coalesce(x.until_position, (select max(complete_until) from horizon where bucket is null)),
       pass_position = (select min(complete_until) from horizon
-        where bucket is null or bucket = ('x' || right(x.organization_id::text, 3))::bit(12)::int)
+        where ${concernsEventsOf(sql`x.organization_id`)})
     where id = ${id}`.execute(db);
 }
 

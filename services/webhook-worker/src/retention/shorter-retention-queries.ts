@@ -1,5 +1,11 @@
 import { eventTypeNames } from '@enterprise-api/shared/contracts';
-import { betweenDeliveryIdsOf, type Database, daysBetween, deliveryIdsOf } from '@enterprise-api/shared/ledger';
+import {
+  betweenDeliveryIdsOf,
+  concernsEventsOf,
+  type Database,
+  daysBetween,
+  deliveryIdsOf,
+} from '@enterprise-api/shared/ledger';
 import { rangeOf, type Uuid, uuidTimeMs } from '@enterprise-api/shared/runtime';
 import { type RawBuilder, sql } from 'kysely';
 
@@ -26,7 +32,7 @@ const isOld = (created: RawBuilder<unknown>, { body_retention_seconds }: Shorter
 export async function readHorizon(db: Database, organizationId: Uuid): Promise<number> {
   const { rows } = await sql<{ horizon: number }>`
     select min(complete_until) as horizon from event_horizon()
-    where bucket is null or bucket = ('x' || right(${organizationId}, 3))::bit(12)::int`.execute(db);
+    where ${concernsEventsOf(sql`${organizationId}`)}`.execute(db);
   return rows[0]?.horizon ?? 0;
 }
 

@@ -114,7 +114,7 @@ function waitingWith(
   hasSubject: HasSubject,
   { pageSize }: PartOptions,
 ): Part[] {
-  const isCovered = sql`(e.created_at < ${requestedAt}::timestamptz and ${hasSubject(sql`event_subject(b.body, k.field)`)})`;
+  const isCovered = sql`(e.created_at < ${requestedAt}::timestamptz and ${hasSubject(subjectInBody)})`;
   return ['parked_events', 'outbox'].map(
     (table) => (after) =>
       sql<Found>`
@@ -123,7 +123,6 @@ function waitingWith(
       and event_id > ${after ?? nilUuid}::uuid order by event_id limit ${pageSize}) w
     left join lateral (select type, created_at from events where id = w.event_id limit 1) e on true
     left join lateral (select body from event_bodies where event_id = w.event_id limit 1) b on true
-    left join (values ${fieldsByType}) as k (type, field) on k.type = e.type
     order by w.event_id`,
   );
 }

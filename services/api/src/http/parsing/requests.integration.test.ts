@@ -172,7 +172,7 @@ it.each([
   ['/v1/consultations/con_canary/messages?subject=con_canary', 404],
   ['/v1/%63onsultations/con_canary', 404],
   ['/v1/batches//con_canary', 400],
-])('the log shows the area, and not the id of %s, whoever asks', async (path, status) => {
+])('the log shows the area, and not the id of %s, for every caller', async (path, status) => {
   const before = api.logLines.length;
   await api.call('get', path, key).expect(status);
   await api.call('get', path);

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { areaCatalogue, areaOperation, type UsageArea } from '@enterprise-api/shared/contracts';
+import { areaCatalogue, areaOf, type UsageArea } from '@enterprise-api/shared/contracts';
 import {
   type Clock,
   type Counter,
@@ -165,7 +165,7 @@ const maxLoggedPath = 200;
 
 /** The ids of an area are subjects of events, which an erasure must not leave in the log. */
 function loggedPath(path: string, originalUrl: string): string {
-  const area = path.startsWith('/v1/') ? areaOperation('', path)?.area : undefined;
+  const area = path.startsWith('/v1/') ? areaOf(path) : undefined;
   if (area === undefined) return (originalUrl.split('?', 1)[0] ?? '').slice(0, maxLoggedPath);
   const base = areaCatalogue[area].path;
   return path === base ? base : `${base}/…`;
