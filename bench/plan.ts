@@ -58,8 +58,8 @@ const seriesPlans: SeriesPlan[] = [
 
 /** All runs of a form, in order. Each round has every series once; every second round is reversed (A B B A). */
 export function planOf(form: Form, only: readonly string[] = []): PlannedRun[] {
-  const isWanted = ({ id, byName }: SeriesPlan) => (only.length === 0 && byName !== true) || only.includes(id);
-  const wanted = seriesPlans.filter((plan) => isWanted(plan) && isOf(form, plan));
+  const isChosen = ({ id, byName }: SeriesPlan) => (only.length === 0 && byName !== true) || only.includes(id);
+  const wanted = seriesPlans.filter((plan) => isChosen(plan) && isOf(form, plan));
   const rounds = form === 'full' ? Math.max(0, ...wanted.map((plan) => plan.rounds)) : 1;
   return Array.from({ length: rounds }, (_, index) => index + 1).flatMap((round) => {
     const inRound = wanted.filter((plan) => plan.rounds >= round);

@@ -36,12 +36,12 @@ export async function* tailDeliveries(
 ): AsyncGenerator<Delivery> {
   // Filters here and not in the API. With the API's filter, the tail would miss a delivery that reaches the status
   // hours later.
-  const isWanted = ({ status }: Delivery) => statuses === undefined || statuses.includes(status);
+  const isShown = ({ status }: Delivery) => statuses === undefined || statuses.includes(status);
   const onBegin = () => printer.note('Waiting for deliveries. Ctrl-C ends it.', 'dim');
   const look = createLook(api, filter, { signal: io.signal, onBegin });
   while (!io.signal.aborted) {
     try {
-      for await (const delivery of look()) if (isWanted(delivery)) yield delivery;
+      for await (const delivery of look()) if (isShown(delivery)) yield delivery;
     } catch (error) {
       if (io.signal.aborted || !isTemporary(error)) throw error;
       printer.note(`${error instanceof Error ? error.message : String(error)} Trying again.`);

@@ -39,8 +39,15 @@ interface ButtonProps {
   children: ComponentChildren;
 }
 
-export const Button = ({ kind, ...rest }: ButtonProps) => (
-  <button type="button" class={kind ? `button ${kind}` : 'button'} {...rest} />
+/** Disabled for assistive technology and for clicks. It keeps the focus, which `disabled` would lose. */
+export const Button = ({ kind, disabled, onClick, ...rest }: ButtonProps) => (
+  <button
+    type="button"
+    class={kind ? `button ${kind}` : 'button'}
+    aria-disabled={disabled}
+    onClick={disabled ? (event) => event.preventDefault() : onClick}
+    {...rest}
+  />
 );
 
 const tones: Record<string, string> = {

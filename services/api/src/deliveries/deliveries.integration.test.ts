@@ -1,3 +1,4 @@
+import { type DeliveryStatus, deliveryStatuses } from '@enterprise-api/shared/contracts';
 import { fromPublicId } from '@enterprise-api/shared/runtime';
 import { describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
@@ -20,6 +21,17 @@ const insert = (fields: Parameters<typeof insertDelivery>[2] = {}) =>
 async function list(query = ''): Promise<string[]> {
   const answer = await api.call('get', `${path}${query}`, key).expect(200);
   return answer.body.data.map((delivery: { id: string }) => delivery.id);
+}
+
+async function allPages(query: string, limit: number): Promise<string[]> {
+  const seen: string[] = [];
+  let cursor = '';
+  do {
+    const { body } = await api.call('get', `${path}?${query}&limit=${limit}${cursor}`, key).expect(200);
+    seen.push(...body.data.map((delivery: { id: string }) => delivery.id));
+    cursor = body.next_cursor === null ? '' : `&cursor=${body.next_cursor}`;
+  } while (cursor !== '');
+  return seen;
 }
 
 describe('GET /v1/webhooks/deliveries', () => {
@@ -68,13 +80,7 @@ describe('GET /v1/webhooks/deliveries', () => {
     await sql`update deliveries set created_at = ${instant}::timestamptz + interval '1 microsecond' where id = ${uuids[4]}`.execute(
       api.db,
     );
-    const seen: string[] = [];
-    let cursor = '';
-    do {
-      const { body } = await api.call('get', `${path}?limit=2${cursor}`, key).expect(200);
-      seen.push(...body.data.map((delivery: { id: string }) => delivery.id));
-      cursor = body.next_cursor === null ? '' : `&cursor=${body.next_cursor}`;
-    } while (cursor !== '');
+    const seen = await allPages('', 2);
     expect(seen).toEqual([
       made[6],
       made[5],
@@ -90,17 +96,32 @@ describe('GET /v1/webhooks/deliveries', () => {
   it('200 page by page, oldest first, and the same deliveries as newest first', async () => {
     for (let count = 0; count < 5; count++) await insert();
     const newestFirst = await list();
-    const seen: string[] = [];
-    let cursor = '';
-    do {
-      const { body } = await api.call('get', `${path}?limit=2&order=asc${cursor}`, key).expect(200);
-      seen.push(...body.data.map((delivery: { id: string }) => delivery.id));
-      cursor = body.next_cursor === null ? '' : `&cursor=${body.next_cursor}`;
-    } while (cursor !== '');
+    const seen = await allPages('order=asc', 2);
     expect(seen).toEqual(newestFirst.reverse());
     expect(await list('?order=desc')).toEqual([...seen].reverse());
     expect(await list(`?order=asc&webhook_id=${webhookId}&status=pending`)).toEqual(seen);
   });
+
+  it.each(['', '&since=2026-01-01T00:00:00Z'])(
+    '200 page by page by webhook or status%s, as on one page, many of them within one microsecond',
+    async (times) => {
+      const webhookIds = [webhookId, (await api.createWebhook(key)).id];
+      const hour = Date.now() - 3_600_000;
+      for (let count = 0; count < 24; count++) {
+        const status = deliveryStatuses[count % deliveryStatuses.length] as DeliveryStatus;
+        const created_at = new Date(hour + Math.floor(count / 9));
+        const owner = { organizationId, webhookId: webhookIds[count % 3 === 0 ? 1 : 0] as string };
+        await insertDelivery(api.db, owner, { status, created_at });
+      }
+      for (const filter of ['status=failed', 'status=failed&status=canceled&status=pending', `webhook_id=${webhookId}`]) {
+        for (const order of ['asc', 'desc']) {
+          const query = `${filter}&order=${order}${times}`;
+          const whole = await list(`?${query}&limit=100`);
+          for (const limit of [1, 2, 5]) expect([query, await allPages(query, limit)]).toEqual([query, whole]);
+        }
+      }
+    },
+  );
 
   it('200 by webhook, event, type and status, and by all of them', async () => {
     const other = (await api.createWebhook(key)).id;

@@ -58,14 +58,17 @@ export function webhookMayHave(statuses: readonly DeliveryStatus[] = deliverySta
     or (${statuses.includes('canceled')} and state <> 'enabled'))`;
 }
 
+/** True if all rows of {@link storedStatuses} have one of these effective statuses. */
+export const haveStoredStatus = (statuses: readonly DeliveryStatus[] = deliveryStatuses) =>
+  statuses.includes('pending') === statuses.includes('canceled');
+
 /**
  * Selects the rows of {@link storedStatuses} that have one of these effective statuses. Do not compare with {@link
  * effectiveStatus}: the planner would expect almost no rows and then read every row.
  */
 export function hasEffectiveStatus(statuses: readonly DeliveryStatus[] = deliveryStatuses): RawBuilder<SqlBool> {
-  const pending = statuses.includes('pending');
-  if (pending === statuses.includes('canceled')) return sql<SqlBool>`true`;
-  return pending
+  if (haveStoredStatus(statuses)) return sql<SqlBool>`true`;
+  return statuses.includes('pending')
     ? sql<SqlBool>`${isCanceledByWebhook} is not true`
     : sql<SqlBool>`(deliveries.status <> 'pending' or ${isCanceledByWebhook})`;
 }

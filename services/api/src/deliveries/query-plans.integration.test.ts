@@ -179,6 +179,18 @@ describe('the history', () => {
     expect(found.map(({ id }) => id).sort()).toEqual(ids.toSorted());
   });
 
+  it('by status reads only the rows of its page from the table, in both orders and after a cursor', async () => {
+    await sql`vacuum deliveries`.execute(db);
+    for (const page of pages()) {
+      for (const webhookId of [undefined, webhookIds[7]]) {
+        const filter: DeliveryFilter = { webhookId, statuses: ['failed', 'canceled', 'pending'] };
+        const plan = await plans.of((handle) => listDeliveries(handle, organizationId, page, filter));
+        const fromTable = plan.filter((node) => node['Node Type'] !== 'Index Only Scan');
+        expect(rowsRead(fromTable, deliveryTables)).toBeLessThan(page.limit + 1);
+      }
+    }
+  });
+
   it('of one webhook, filtered by failed, does not read failed deliveries of other webhooks', async () => {
     for (const webhookId of [webhookIds[3], webhookIds[7]]) {
       const filter: DeliveryFilter = { webhookId, statuses: ['failed'] };

@@ -75,16 +75,16 @@ export function createFollowedEvents({ db, horizon, limits, now }: FollowedEvent
     },
 
     pageBehind: async (organizationId: Uuid, after: EventPlace) => {
-      const { completeUntil: upTo, isHeldBack } = await horizon(organizationId);
+      const { completeUntil: upTo, isBehind } = await horizon(organizationId);
       let place: EventPlace | undefined = after;
       // Continue after a page of events without bodies: later events may have bodies.
       while (place !== undefined) {
         const rows: EventRow[] = await listEvents(db, organizationId, { ...page, after: place, upTo });
         const events = rows.filter(hasBody);
-        if (events.length > 0) return { events, isHeldBack };
+        if (events.length > 0) return { events, isBehind };
         place = rows.at(-1);
       }
-      return { events: [], isHeldBack };
+      return { events: [], isBehind };
     },
 
     findNewer: (waiting: readonly ({ organizationId: Uuid } & EventPlace)[]) =>

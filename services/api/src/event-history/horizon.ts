@@ -12,7 +12,7 @@ interface Completeness {
   /** No event can be added up to this position any more. */
   completeUntil: number;
   /** True if an open transaction limits `completeUntil`: events may be written beyond this position. */
-  isHeldBack: boolean;
+  isBehind: boolean;
 }
 
 /**
@@ -32,7 +32,7 @@ function completenessOf(rows: readonly HorizonRow[]): (organizationId: Uuid) => 
   const ofBucket = new Map(rows.map((row) => [row.bucket, row.complete_until]));
   return (organizationId) => {
     const completeUntil = Math.min(least, ofBucket.get(bucketOf(organizationId)) ?? least);
-    return { completeUntil, isHeldBack: completeUntil < greatest };
+    return { completeUntil, isBehind: completeUntil < greatest };
   };
 }
 

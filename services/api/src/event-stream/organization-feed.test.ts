@@ -7,15 +7,15 @@ const start: Place = { position: 0, id: newUuid() };
 const eventAt = (position: number): FeedEvent => ({ position, id: newUuid(), type: 'batch.failed', body: '{}' });
 
 /** A feed over a list that grows, and the places that were asked for. */
-function feedOver(all: FeedEvent[], { isHeldBack = false } = {}) {
+function feedOver(all: FeedEvent[], { isBehind = false } = {}) {
   const asked: number[] = [];
   const errors: unknown[] = [];
-  const state = { isHeldBack, isAway: false };
+  const state = { isBehind, isAway: false };
   const read = async ({ position }: Place): Promise<FeedPage> => {
     asked.push(position);
     await new Promise((resolve) => setImmediate(resolve));
     if (state.isAway) throw new Error('away');
-    return { events: all.filter((event) => event.position > position).slice(0, 2), isHeldBack: state.isHeldBack };
+    return { events: all.filter((event) => event.position > position).slice(0, 2), isBehind: state.isBehind };
   };
   return { feed: new OrganizationFeed({ read, onError: (error) => errors.push(error) }), asked, errors, state };
 }
@@ -70,11 +70,11 @@ it('reads again when it is woken while it reads', async () => {
 
 it('looks again by itself while an open transaction holds events back, and not for ever', async () => {
   const all: FeedEvent[] = [];
-  const { feed, asked, state } = feedOver(all, { isHeldBack: true });
+  const { feed, asked, state } = feedOver(all, { isBehind: true });
   const next = feed.next(start, never);
   await until('it looks again', () => asked.length > 1);
   all.push(eventAt(1));
-  state.isHeldBack = false;
+  state.isBehind = false;
   expect(await next).toHaveLength(1);
   feed.close();
 });

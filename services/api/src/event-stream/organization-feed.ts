@@ -16,7 +16,7 @@ export interface FeedEvent extends Place {
 export interface FeedPage {
   events: readonly FeedEvent[];
   /** Whether an open transaction delays newer events. */
-  isHeldBack: boolean;
+  isBehind: boolean;
 }
 
 export interface FeedOptions {
@@ -102,11 +102,11 @@ export class OrganizationFeed {
     try {
       const page = await this.#options.read(after);
       if (page.events.length > 0) this.#lookAgainMs = lookAgainAfterMs.least;
-      else if (page.isHeldBack) this.#lookAgainSoon();
+      else if (page.isBehind) this.#lookAgainSoon();
       return page;
     } catch (error) {
       this.#options.onError(error);
-      return { events: [], isHeldBack: false };
+      return { events: [], isBehind: false };
     }
   }
 

@@ -88,7 +88,7 @@ async function sendAll(plan: PlanWithPlace, sink: Sink, ended: AbortSignal, limi
     for (const event of events) {
       // While the client was slow, an event of the page may have been erased: read the page again.
       if (ended.aborted || performance.now() - receivedAt > pageLastsMs) break;
-      const isSent = event.id !== known && isWanted(event.type, patterns);
+      const isSent = event.id !== known && isSelected(event.type, patterns);
       place.pass(event, isSent);
       if (!isSent) continue;
       sink.write(eventMessage(event, identity, Math.floor(now() / 1_000)));
@@ -101,7 +101,7 @@ async function sendAll(plan: PlanWithPlace, sink: Sink, ended: AbortSignal, limi
   return 'ended';
 }
 
-function isWanted(type: EventType, patterns: ReadonlySet<string>): boolean {
+function isSelected(type: EventType, patterns: ReadonlySet<string>): boolean {
   return eventPatternsFor(type).some((pattern) => patterns.has(pattern));
 }
 

@@ -12,6 +12,7 @@ import type {
 import type { Database, DatabaseTransaction } from '@enterprise-api/shared/ledger';
 import { fromPublicId, toPublicId, type Uuid } from '@enterprise-api/shared/runtime';
 import { recordEventReads } from '../core/event-read.ts';
+import { requireActive } from '../core/require-active.ts';
 import type { Transact } from '../core/unit-of-work.ts';
 import type { DeliveryService } from '../deliveries/service.ts';
 import { isProblem, type Problem, problem } from '../http/problem.ts';
@@ -71,8 +72,8 @@ export function createInspection({ db, webhooks, health, deliveries, redelivery 
       receivedAtMs: number,
     ): Promise<Replay | ReplayPreview | Problem> =>
       transact(async ({ trx, part }) => {
-        const organizationId = await findOwner(trx, id);
-        if (organizationId === undefined) return problem('not_found');
+        const organizationId = await findActiveOwner(trx, id);
+        if (isProblem(organizationId)) return organizationId;
         return redelivery.replay(part, { organizationId, id }, request, receivedAtMs);
       }),
 
@@ -82,8 +83,8 @@ export function createInspection({ db, webhooks, health, deliveries, redelivery 
       changes: OperatorUpdateWebhook,
     ): Promise<InspectedWebhook | Problem> =>
       transact(async ({ trx, part }) => {
-        const organizationId = await findOwner(trx, id);
-        if (organizationId === undefined) return problem('not_found');
+        const organizationId = await findActiveOwner(trx, id);
+        if (isProblem(organizationId)) return organizationId;
         const updated = await webhooks.update(part, { organizationId, id, ifMatch: null }, changes);
         if (isProblem(updated)) return updated;
         const after = await findOwnerAndHealth(trx, id);
@@ -98,6 +99,13 @@ export function createInspection({ db, webhooks, health, deliveries, redelivery 
 /** Also finds the owner of a deleted webhook. */
 async function findOwner(trx: Database, id: Uuid): Promise<Uuid | undefined> {
   return (await findOwnerAndHealth(trx, id))?.organization_id;
+}
+
+/** Closing deletes the webhooks of an organization. Changing them is then a conflict. */
+async function findActiveOwner(trx: DatabaseTransaction, id: Uuid): Promise<Uuid | Problem> {
+  const organizationId = await findOwner(trx, id);
+  if (organizationId === undefined) return problem('not_found');
+  return (await requireActive(trx, organizationId)) ?? organizationId;
 }
 
 /** Returns false once the owner has deleted the object. */

@@ -135,6 +135,7 @@ export function operatorRoutes({
       summary: 'Enable or disable a webhook',
       description:
         'As its organization would: disabling cancels pending deliveries, and they stay canceled until a replay.',
+      errors: ['conflict'],
       ids: { id: 'whk' },
       body: operatorUpdateWebhookSchema,
       response: inspectedWebhookSchema,

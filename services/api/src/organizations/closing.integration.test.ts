@@ -146,7 +146,7 @@ describe.each(queueBackends())('closing an organization, with the queue on $name
 
   it('409 for every later change, and reads still work', async () => {
     const { id: keyId, organization_id: id, secret } = await one.createKey();
-    await one.createWebhook(secret);
+    const webhook = await one.createWebhook(secret);
     await close(id, { erase_after: 60 }).expect(202);
     for (const [method, changed, body] of [
       ['patch', `${path}/${id}`, { name: 'x' }],
@@ -154,6 +154,8 @@ describe.each(queueBackends())('closing an organization, with the queue on $name
       ['patch', `/internal/v1/keys/${keyId}`, { name: 'x' }],
       ['delete', `/internal/v1/keys/${keyId}`, undefined],
       ['post', '/internal/v1/sending', { organization_id: id, paused: true }],
+      ['patch', `/internal/v1/webhooks/${webhook.id}`, { enabled: false }],
+      ['post', `/internal/v1/webhooks/${webhook.id}/replay`, { since: new Date(0).toISOString() }],
     ] as const) {
       const refused = await one.internal(method, changed).send(body);
       expect([changed, refused.status, refused.body.error?.code]).toEqual([changed, 409, 'conflict']);

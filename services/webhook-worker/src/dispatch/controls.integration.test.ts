@@ -83,8 +83,8 @@ describe('a paused webhook', () => {
   it('gets deliveries of new events, which no fan-out leases, and which wake no dispatch', async () => {
     await withDue(1);
     await control(paused(3_600));
-    const { deliveries, leases, leftDue, admitted } = await fanOut(3);
-    expect([deliveries, leases, leftDue, admitted]).toEqual([3, [], [], 0]);
+    const { deliveries, leases, dueWebhookIds, admitted } = await fanOut(3);
+    expect([deliveries, leases, dueWebhookIds, admitted]).toEqual([3, [], [], 0]);
     expect(await dispatch()).toEqual([]);
     await control(paused(-1));
     expect((await fanOut(2)).leases).toHaveLength(2);
@@ -151,13 +151,13 @@ describe('rate_limit_per_second', () => {
   it('leaves a limited webhook to dispatch, which leases the oldest first', async () => {
     await withDue(1);
     await control({ rate_limit_per_second: 5 });
-    const { leases, leftDue } = await fanOut(3);
-    expect([leases, leftDue]).toEqual([[], [webhookId]]);
+    const { leases, dueWebhookIds } = await fanOut(3);
+    expect([leases, dueWebhookIds]).toEqual([[], [webhookId]]);
     const { rows } = await sql<{ id: string }>`
       select delivery_id as id from pending_deliveries order by next_attempt_at limit 1`.execute(db);
     expect((await dispatch())[0]?.id).toBe(rows[0]?.id);
     await dispatch();
-    expect((await fanOut(1)).leftDue).toEqual([]);
+    expect((await fanOut(1)).dueWebhookIds).toEqual([]);
   });
 
   it('exempts tests', async () => {

@@ -113,7 +113,7 @@ export class FanOut {
     }
     this.#cursor = result.cursor;
     pass?.end(result.cursor === null ? timeOf(result.oldestLeft) : 'unknown');
-    if (result.events > 0) return result.leases.length === 0 && result.leftDue.length > 0 ? 'soon' : 'again';
+    if (result.events > 0) return result.leases.length === 0 && result.dueWebhookIds.length > 0 ? 'soon' : 'again';
     if (result.cursor !== null) return 'soon';
     // A run that continued from a cursor has not visited the organizations before the cursor, so run again.
     return page.cursor === null ? 'all_visited' : 'again';
@@ -145,9 +145,9 @@ export class FanOut {
     metrics.eventsFannedOut.inc({ by }, result.events);
     metrics.deliveriesCreated.inc(result.deliveries);
     if (tracing !== undefined) recordFanOutSpans(tracing, by, result, startedAtMs);
-    scheduler.noteDueRows(result.leftDue);
+    scheduler.noteDueRows(result.dueWebhookIds);
     await leaseLoader.accept(result.leases, leasedAt);
-    scheduler.refill(result.leftDue);
+    scheduler.refill(result.dueWebhookIds);
     return result;
   }
 

@@ -13,7 +13,7 @@ export interface FannedOut {
   /** Only the first lease of an event carries the body, if the body has at most {@link maxBytesAlong} bytes. */
   leases: FannedOutLease[];
   /** Webhooks with due deliveries that this process did not lease. Excludes those that are paused or at their limit. */
-  leftDue: string[];
+  dueWebhookIds: string[];
   /** Relay only: the next run starts after this organization; null after the last organization. */
   cursor: string | null;
   /**

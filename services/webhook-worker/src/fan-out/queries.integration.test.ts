@@ -43,7 +43,7 @@ describe('fan-out', () => {
 
     const result = await fanOutEvents(db, [eventId], plenty, settings);
 
-    expect(result).toMatchObject({ events: 1, deliveries: 3, leftDue: [] });
+    expect(result).toMatchObject({ events: 1, deliveries: 3, dueWebhookIds: [] });
     expect(result.leases.map((lease) => lease.webhook_id).sort()).toEqual([all, family, exact].sort());
     const derived = await sql<{ id: string }>`
       select delivery_id(${eventId}::uuid, id) as id from webhooks where id = any (${[all, family, exact]}::uuid[])`.execute(
@@ -62,7 +62,7 @@ describe('fan-out', () => {
     const ids = await emit(5);
     const result = await fanOutEvents(db, ids, { ...plenty, webhookIds: [webhook], free: [2], busy: [0] }, settings);
     expect(result.leases).toHaveLength(2);
-    expect(result.leftDue).toEqual([webhook]);
+    expect(result.dueWebhookIds).toEqual([webhook]);
     const due = (await deliveries()).filter((row) => row.next_attempt_at !== null && row.next_attempt_at <= new Date());
     expect(due).toHaveLength(3);
     expect(due.every((row) => row.lease_count === 0)).toBe(true);

@@ -60,7 +60,7 @@ export interface Source {
 const committedLater = sql`committed_later as materialized (select set_config('synchronous_commit', 'off', true))`;
 
 type Totals = Pick<FannedOut, 'events' | 'deliveries' | 'admitted' | 'cursor'> & {
-  left_due: string[] | null;
+  due_webhook_ids: string[] | null;
   oldest_left: string | null;
 };
 
@@ -77,7 +77,7 @@ export async function fanOut(
     select t.events, t.deliveries, t.admitted, t.cursor, t.oldest_left, ${leaseColumnsOfWritten}, w.version as webhook_version,
            case when row_number() over (partition by p.event_id) = 1 and octet_length(e.body) <= ${maxBytesAlong} then e.body end as body,
            e.request_id, e.traceparent,
-           case when row_number() over () = 1 then t.left_due end as left_due
+           case when row_number() over () = 1 then t.due_webhook_ids end as due_webhook_ids
     from totals t left join (
       pending p join webhooks w on w.id = p.webhook_id join picked_events e on e.event_id = p.event_id
     ) on p.lease_count = 1`.execute(db);
@@ -90,7 +90,7 @@ export async function fanOut(
     cursor: total?.cursor ?? null,
     oldestLeft: total?.oldest_left ?? null,
     // Only one row carries the list. In every row, the list would be most of the data from the database.
-    leftDue: rows.find((row) => row.left_due !== null)?.left_due ?? [],
+    dueWebhookIds: rows.find((row) => row.due_webhook_ids !== null)?.due_webhook_ids ?? [],
   };
 }
 
@@ -217,7 +217,7 @@ const totals = (source: Source, capacity: Capacity) => sql`totals as (
     select (select count(*) from picked_events) as events, (select count(*) from written) as deliveries,
            (select count(*) from pending where lease_count = 1 or (next_attempt_at <= now() and ${mayStart})) as admitted,
            (select array_agg(distinct webhook_id) from pending where next_attempt_at <= now() and ${mayStart}
-             and organization_id <> all (${capacity.pausedOrganizations}::uuid[])) as left_due,
+             and organization_id <> all (${capacity.pausedOrganizations}::uuid[])) as due_webhook_ids,
            ${source.cursor} as cursor, ${source.oldestLeft} as oldest_left
     from committed_later
   )`;

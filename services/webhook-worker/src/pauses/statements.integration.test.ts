@@ -41,7 +41,7 @@ const dispatch = (given = capacity()) =>
 
 it('fan-out writes the deliveries of a paused organization, due and without a lease, and does not have dispatch look for them', async () => {
   const result = await fanOut();
-  expect(result).toMatchObject({ events: 4, deliveries: 4, leftDue: [] });
+  expect(result).toMatchObject({ events: 4, deliveries: 4, dueWebhookIds: [] });
   expect(result.leases.map((lease) => lease.webhook_id)).toEqual([other.webhookId, other.webhookId]);
   const rows = await selectDeliveriesWithDueTime(db)
     .where('deliveries.organization_id', '=', paused.organizationId)

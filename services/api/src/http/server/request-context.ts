@@ -15,7 +15,7 @@ import {
 import { parseTraceparent, type Span, type Tracing, traceIdOf } from '@enterprise-api/shared/tracing';
 import type { RequestHandler, Response } from 'express';
 import { type RequestTarget, readTarget } from '../parsing/request-target.ts';
-import { endRequestSpan, knownMethods, startRequestSpan } from './request-span.ts';
+import { endRequestSpan, knownMethods, probePaths, startRequestSpan } from './request-span.ts';
 import { securityHeaders } from './security-headers.ts';
 
 export interface RequestContext {
@@ -116,8 +116,6 @@ function traceOf(request: IncomingMessage, path: string, { tracing, continuesTra
   return { span, traceparent: span?.traceparent ?? (continues ? given : undefined) };
 }
 
-const quietRoutes = new Set(['/healthz', '/readyz', '/metrics']);
-
 /** Counts and logs a request after its answer was sent or its client hung up. */
 function reportRequest(context: RequestContext, response: Response, options: RequestContextOptions): void {
   const { clock, log, listener, metrics, usage } = options;
@@ -132,8 +130,7 @@ function reportRequest(context: RequestContext, response: Response, options: Req
   if (errorCode !== undefined) metrics.errors.inc({ listener, code: errorCode });
   if (caller !== undefined) usage.count(context, caller);
   if (span !== undefined) endRequestSpan(span, context, { method, status, aborted });
-  // Probes and scrapes repeat every few seconds; the log only shows failed ones.
-  const level = quietRoutes.has(route) && errorCode === undefined ? 'debug' : 'info';
+  const level = probePaths.has(route) && errorCode === undefined ? 'debug' : 'info';
   if (log.isLevelEnabled(level)) log[level](fieldsOf(context, response, durationMs), 'request');
 }
 

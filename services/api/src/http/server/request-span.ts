@@ -2,8 +2,8 @@ import { toPublicId } from '@enterprise-api/shared/runtime';
 import { errorOfStatus, type Span, type Tracing } from '@enterprise-api/shared/tracing';
 import type { RequestContext } from './request-context.ts';
 
-/** Probes and scrapes repeat every few seconds, and nobody looks at their traces. */
-const quietPaths = new Set(['/healthz', '/readyz', '/metrics']);
+/** Repeat every few seconds: they have no traces, and the log only shows failed ones. */
+export const probePaths = new Set(['/healthz', '/readyz', '/metrics']);
 
 /**
  * Begins the span of a request. On the internal listener the span continues the caller's trace. On the public listener
@@ -20,7 +20,7 @@ export function startRequestSpan(
   },
 ): Span | undefined {
   const { path, given, continues } = request;
-  if (quietPaths.has(path)) return undefined;
+  if (probePaths.has(path)) return undefined;
   const links = given === undefined || continues ? [] : [given];
   const method = spanMethod(request.method);
   const attributes = { 'http.request.method': method, 'url.scheme': 'http' };
