@@ -113,7 +113,11 @@ describe('GET /v1/webhooks/deliveries', () => {
         const owner = { organizationId, webhookId: webhookIds[count % 3 === 0 ? 1 : 0] as string };
         await insertDelivery(api.db, owner, { status, created_at });
       }
-      for (const filter of ['status=failed', 'status=failed&status=canceled&status=pending', `webhook_id=${webhookId}`]) {
+      for (const filter of [
+        'status=failed',
+        'status=failed&status=canceled&status=pending',
+        `webhook_id=${webhookId}`,
+      ]) {
         for (const order of ['asc', 'desc']) {
           const query = `${filter}&order=${order}${times}`;
           const whole = await list(`?${query}&limit=100`);

@@ -62,7 +62,9 @@ export async function listDeliveries(
       .where('deliveries.webhook_id', '=', sql.ref<string>('part.id'))
       .where('deliveries.status', '=', sql.ref<DeliveryStatus>('part.status'))
       .where(
-        eventTypes === undefined && haveStoredStatus(statuses) ? isOnPage(page, parts, filter) : sql<SqlBool>`true`,
+        eventTypes === undefined && haveStoredStatus(statuses)
+          ? isOnPage(page, parts, sql`webhook_id = part.id and status = part.status`, filter)
+          : sql<SqlBool>`true`,
       );
     return select(sql`${parts} cross join lateral ${ofPart} as d`);
   }
@@ -82,25 +84,34 @@ export async function listDeliveries(
   }
   if (eventId !== undefined || ids !== undefined) return select(sql`${ofTypes.where(isStored)} as d`);
   const types = sql`unnest(${eventTypes ?? eventTypeNames}::text[]) as part(type)`;
-  const ofType = query.where(isStored).where('deliveries.event_type', '=', sql.ref<string>('part.type'));
+  const ofType = query
+    .where(isStored)
+    .where('deliveries.event_type', '=', sql.ref<string>('part.type'))
+    .where(
+      statuses === undefined
+        ? isOnPage(page, types, sql`organization_id = ${organizationId} and event_type = part.type`, filter)
+        : sql<SqlBool>`true`,
+    );
   return select(sql`${types} cross join lateral ${ofType} as d`);
 }
 
 /**
  * Limits `deliveries` to the times of the page, which an index tells: otherwise PostgreSQL would read a page of rows of
  * each part. Rows of the cursor's time do not count, because earlier pages may have them.
+ *
+ * @param isOfPart which `deliveries` are of the row `part`: an index must have these columns and the time
  */
 function isOnPage(
   { after, order, limit }: PageQuestion,
   parts: RawBuilder<unknown>,
+  isOfPart: RawBuilder<unknown>,
   { since, until }: DeliveryFilter,
 ): RawBuilder<SqlBool> {
   const [direction, isBeyond, isWithin] = order === 'asc' ? [sql`asc`, sql`>`, sql`<=`] : [sql`desc`, sql`<`, sql`>=`];
   return sql<SqlBool>`deliveries.created_at ${isWithin} coalesce((
     select created_at from ${parts} cross join lateral (
       select created_at from deliveries
-      where webhook_id = part.id and status = part.status
-        and created_at >= ${since ?? '-infinity'}::timestamptz and created_at < ${until ?? 'infinity'}::timestamptz
+      where ${isOfPart} and created_at >= ${since ?? '-infinity'}::timestamptz and created_at < ${until ?? 'infinity'}::timestamptz
         and ${after === null ? sql`true` : sql`created_at ${isBeyond} ${after.sortKey}::timestamptz`}
       order by created_at ${direction} limit ${limit}) d
     order by created_at ${direction} offset ${limit - 1} limit 1), ${order === 'asc' ? 'infinity' : '-infinity'}::timestamptz)`;
