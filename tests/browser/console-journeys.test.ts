@@ -191,11 +191,14 @@ it('filters and places in lists are in the address; Next and Previous lead there
   await page.waitForURL('**event_type=batch.completed');
   const rows = page.getByRole('row');
   await until('a page', () => rows.count(), { holds: (found) => found === 51 });
-  await page.getByRole('button', { name: 'Next' }).click();
+  const focused = () => page.evaluate('document.activeElement.textContent');
+  await page.getByRole('button', { name: 'Next' }).press('Enter');
   await until('the rest', () => rows.count(), { holds: (found) => found === 11 });
+  expect(await focused()).toBe('Next');
   const shared = page.url();
-  await page.getByRole('button', { name: 'Previous' }).click();
+  await page.getByRole('button', { name: 'Previous' }).press('Enter');
   await until('the first page', () => rows.count(), { holds: (found) => found === 51 });
+  expect(await focused()).toBe('Previous');
   await page.goto(shared);
   await until('the shared page', () => rows.count(), { holds: (found) => found === 11 });
   await page.getByRole('link', { name: 'batch.completed' }).first().click();
