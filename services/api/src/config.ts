@@ -38,8 +38,8 @@ const internalSecretsSchema = z
     `each secret must have at least ${minSecretLength} characters`,
   )
   .refine(
-    // A bearer token cannot contain other characters. With such a secret, the listener would start but refuse every
-    // request.
+    // A bearer token cannot contain other characters. If a secret contained them, the listener would start but refuse
+    // every request.
     (secrets) => secrets.every((secret) => /^[!-~]*$/.test(secret)),
     'each secret must consist of visible ASCII characters without spaces',
   );
@@ -180,7 +180,7 @@ function toConfig(values: Settings) {
     trustedProxies: values.API_TRUSTED_PROXIES,
     /** Requests per minute and organization. */
     rateLimits: values.API_RATE_LIMITS,
-    /** Per address. */
+    /** Counted for each client address. */
     authFailuresPerMinute: values.API_AUTH_FAILURES,
     upstreams: values.API_UPSTREAMS,
     forwardingLimits: {
@@ -191,9 +191,9 @@ function toConfig(values: Settings) {
     },
     upstreamCa: values.API_UPSTREAM_CA_FILE,
     allowedPrivateCidrs: values.WEBHOOK_ALLOWED_PRIVATE_CIDRS,
-    /** Workers apply these settings; the API and its pages tell customers. */
+    /** Workers apply these settings; the API and its pages show them to customers. */
     deliveryPolicy: deliveryPolicyOf(values),
-    /** Null if the operator has named none. */
+    /** Null if the operator has named no addresses. */
     sourceAddresses: values.WEBHOOK_SOURCE_ADDRESSES ?? null,
     identitySigningKeys: values.IDENTITY_SIGNING_KEYS,
     logLevel: values.LOG_LEVEL,

@@ -12,7 +12,7 @@ import type { RateDecision } from './auth/rate-limit.ts';
 import type { StreamEnd } from './event-stream/open-streams.ts';
 import type { ForwardOutcome } from './forwarding/forwarder.ts';
 
-/** From one millisecond to more than the longest time limit of an upstream. */
+/** From one millisecond to more than the default time limit of an upstream. */
 const buckets = exponentialBuckets(0.001, 2.5, 14);
 
 /** Label values stay few: routes instead of paths, no organizations and no keys. */
@@ -48,7 +48,7 @@ export function createApiMetrics(db: Database, databaseClock: DatabaseClock, com
     },
     share: { onWaited: (outcome: 'granted' | 'refused') => counters.shareWaits.inc({ outcome }) },
     history: {
-      /** Adds the connection pool of another database than the ledger. */
+      /** Adds the connection pool of a further server, such as the replica. */
       registerPool,
       onRead: (place: 'replica' | 'primary') => counters.historyReads.inc({ place }),
     },

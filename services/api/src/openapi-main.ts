@@ -6,7 +6,7 @@ import { createDocument } from './openapi/document.ts';
 import type { JsonObject } from './openapi/types.ts';
 import { internalRoutes, publicRoutes } from './routes.ts';
 
-/** A command that writes the OpenAPI documents to docs/. With `--check` it only fails if the files differ. */
+/** A command that writes the OpenAPI documents to docs/. With `--check` it writes nothing, and fails if they differ. */
 const folder = new URL('../../../docs/', import.meta.url);
 
 /** Declares all routes without their dependencies, because no handler runs here. */

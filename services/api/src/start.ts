@@ -88,7 +88,7 @@ async function openLedger(started: Process) {
   const settings = { ...config.ledger.pool, applicationName, onError: warn('database connection lost') };
   const { db, ...health } = openDatabase(started, settings);
   const databaseClock = createDatabaseClock(clock);
-  // BullMQ sets the search path of its sessions and listens on one of them, which a pooler does not support.
+  // Use no pooler. BullMQ sets the search path of its sessions and uses LISTEN, and poolers support neither.
   const queue = selectQueueBackend({ redisUrl: config.redisUrl, databaseUrl: config.ledger.directUrl });
   await runPreflightChecks({ db, pooled: settings.pooled, queue, clock: databaseClock, log });
   closers.add('database clock', keepMeasuring(databaseClock, db, warn('database clock not measured')));
@@ -215,7 +215,7 @@ function publicApp(parts: Parts, table: RouteTable<Principal>, forwarder: Forwar
   });
 }
 
-/** Serves `/internal/v1`, the metrics, and the OpenAPI document. */
+/** Serves `/internal/v1`, forward authentication, the metrics, and the OpenAPI document. */
 function internalApp(parts: Parts, publicTable: RouteTable<Principal>) {
   const { config, metrics, judge, addressOf, identityTokens } = parts;
   const table = createRouteTable(internalRoutes(parts, parts.producer));

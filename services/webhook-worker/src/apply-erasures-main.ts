@@ -11,8 +11,8 @@ import {
 } from '@enterprise-api/shared/runtime';
 import { applyRecords } from './erasures/apply.ts';
 
-// `enterprise-api ops erasures apply FILE` runs it in a restored ledger, before workers and API start
-// (docs/operators/backup.md).
+// `enterprise-api ops erasures apply FILE` applies exported records to a restored ledger. Run it before workers and the
+// API start (docs/operators/backup.md).
 const rules = { secrets: commonSecrets, known: [] };
 const parsed = parseEnvironment({ ...ledgerSettings, REDIS_URL: commonSettings.REDIS_URL }, process.env, rules);
 if (!parsed.ok) exitWithBadSettings('apply-erasures', parsed.problems);

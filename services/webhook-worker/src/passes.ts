@@ -21,9 +21,9 @@ const lateCommitMs = sessionTimeoutsMs.statement_timeout;
 const fullPassEveryMs = 60_000;
 
 /**
- * While a transaction stays open, PostgreSQL keeps deleted rows. A full pass then reads the index entries of all rows
- * that have waited since. So a pass starts 30 s before the last pass, or earlier, at the oldest row that the last pass
- * left. Full passes are the first one, one a minute, and one after each pass that did not see all rows.
+ * While a transaction stays open, PostgreSQL keeps the rows deleted since. A full pass reads the index entries of all
+ * these rows. So most passes read only rows from 30 s before the previous pass began. If that pass left an older row,
+ * they read from this row on. Full passes: the first, one a minute, and the next after a pass did not see all rows.
  */
 export function createPasses(clock: Clock): Passes {
   let from: Date | null = null;

@@ -9,8 +9,8 @@ const paths = ['/healthz', '/readyz', '/metrics'];
 const databaseAnswersWithinMs = 1_000;
 
 /**
- * Serves `/healthz`, `/readyz` and `/metrics`. A worker is ready without its queue, because the relay fans out events,
- * but not without the ledger.
+ * Serves `/healthz`, `/readyz` and `/metrics`. A worker is ready without its queue, because the relay fans out events.
+ * Without the ledger, it is not ready.
  *
  * @throws the error of `listen`, such as EADDRINUSE
  */

@@ -18,8 +18,7 @@ interface JobOrigin {
 export type JobHandlers = { [Name in JobName]: (data: JobData<Name>, origin: JobOrigin) => Promise<void> };
 
 /**
- * A process without capacity pauses after a job. Otherwise it would take the next job first, although another process
- * may have capacity for that job's events.
+ * A process without capacity pauses after a job. During the pause, a process with capacity can take the next job.
  */
 const noCapacityPauseMs = 20;
 
@@ -33,8 +32,8 @@ export function createJobHandlers(
   fanOut: Pick<FanOut, 'fanOutEvents' | 'leaveToRelay'>,
   onFanOutError: (error: unknown) => void,
 ): JobHandlers {
-  // Jobs that arrive during a fan-out share the next one. Fan-outs that run together would divide this process's
-  // capacity, and dispatch would have to lease again what they left over.
+  // Jobs that arrive during a fan-out share the next fan-out. Fan-outs that run together would divide this process's
+  // capacity. Dispatch would then have to lease the deliveries that did not fit.
   const fanOuts = new MicroBatcher({
     maxRunning: 1,
     run: async (eventIds: string[][]) => {
@@ -51,7 +50,6 @@ export function createJobHandlers(
 
 export type JobRunner = ReturnType<typeof createJobRunner>;
 
-/** Runs the jobs of one kind. */
 export function createJobRunner(name: JobName, handlers: JobHandlers, clock: Pick<Clock, 'monotonic'>) {
   const running = new Set<Promise<void>>();
   let lastAt = clock.monotonic();

@@ -24,7 +24,7 @@ export interface QueueConsumer extends Pick<JobRunner, 'activity'> {
   close(): Promise<void>;
 }
 
-/** More jobs at once make larger fan-outs. */
+/** Jobs that run together share fan-outs, so a higher limit makes larger fan-outs. */
 const maxConcurrentJobs = 10;
 /**
  * BullMQ fails a job for good after this many workers died handling it. The limit is high because a job is only a

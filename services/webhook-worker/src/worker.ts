@@ -62,8 +62,8 @@ import { WebhookCache } from './webhooks/webhook-cache.ts';
 const applicationName = 'enterprise-api-webhook-worker';
 
 /**
- * @throws when the database does not answer or is not migrated, or the port is in use; first closes everything built so
- *   far
+ * @throws if the database does not answer or is not migrated, or if the port is in use. Everything built so far is
+ *   closed first.
  */
 export async function startWorker(config: Config, log: Logger, giveUp: (reason: Error) => void) {
   const closers = createClosers(log);
@@ -73,7 +73,7 @@ export async function startWorker(config: Config, log: Logger, giveUp: (reason: 
   });
 }
 
-/** Builds the stages that bring work in last, because the stop closes stages in reverse order. */
+/** Starts the queue consumers last: the stop closes everything in reverse order, so no job arrives while stages end. */
 async function build(config: Config, log: Logger, closers: Closers, giveUp: (reason: Error) => void) {
   const foundation = await openFoundation(config, log, closers);
   const { changes, metrics, probes, queue } = foundation;
@@ -105,7 +105,7 @@ async function build(config: Config, log: Logger, closers: Closers, giveUp: (rea
   log.info({ host: probes.host, port: probes.port, queue: queue.kind }, 'listening');
   const stop = async () => {
     probes.stopping();
-    // Comes first, because an attempt that starts while an unavailable queue is being closed could outlive the stop.
+    // Must precede `closeAll`: an attempt that starts while an unavailable queue closes could outlive the stop.
     stopStarting();
     await closers.closeAll();
   };
@@ -120,8 +120,7 @@ async function openFoundation(config: Config, log: Logger, closers: Closers) {
   const settings = { applicationName, serverSettings: planProbes };
   const db = createDatabase({ ...pool, ...settings, onError: warn('database connection lost') });
   closers.add('database', () => db.destroy(), closeWithinMs);
-  // Use no pooler: BullMQ sets the search path of its PostgreSQL sessions and listens on one, which poolers do not
-  // support.
+  // Use no pooler. BullMQ sets the search path of its PostgreSQL sessions and uses LISTEN, and poolers support neither.
   const queue = selectQueueBackend({ redisUrl: config.REDIS_URL, databaseUrl: directUrl });
   const clock = createDatabaseClock(systemClock);
   await runPreflightChecks({ db, pooled: pool.pooled, queue, clock, log });
@@ -137,7 +136,7 @@ async function openFoundation(config: Config, log: Logger, closers: Closers) {
   const tracing = await openTracing(tracingConfig(config), { serviceName: applicationName, log, ...metrics });
   if (tracing !== undefined) closers.add('tracing', tracing.stop);
   const probes = await startProbes({ host: config.WORKER_HOST, port: config.WORKER_PORT, db, ...metrics });
-  // Closed after the stages, because a supervisor that gets no answer would restart a worker that stops slowly.
+  // Probes close after the stages: a supervisor that gets no answer would restart a worker that stops slowly.
   closers.add('probes', probes.close);
   const box = createSecretBox(config.SECRETS_ENCRYPTION_KEYS);
   return { config, log, warn, closers, db, directUrl, queue, clock, changes, metrics, tracing, probes, box };

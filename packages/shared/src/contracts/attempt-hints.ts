@@ -15,7 +15,7 @@ export const attemptHints: Readonly<Record<Exclude<AttemptError, 'http_error'>, 
   secret_unavailable: "We could not read the webhook's secret: rotate it, or contact us.",
 };
 
-/** By status, or by the first digit of a status. */
+/** The remedy for each status, or for the first digit of a status. */
 export const statusHints: Readonly<Record<string, string>> = {
   401: 'Your endpoint refused the signature: check the secret, and verify the raw body.',
   403: 'Your endpoint, or a firewall before it, forbids the request: allow our addresses.',

@@ -85,7 +85,7 @@ export type ListOwnAuditQuery = z.infer<typeof listOwnAuditQuerySchema>;
 
 const auditValueSchema = z.union([z.string(), z.number(), z.boolean(), z.null(), z.array(z.string())]);
 
-/** The values of changed fields before and after; null means that the field had or has no value. */
+/** The values of changed fields before and after the change; null = the field had or has no value. */
 const auditChangesSchema = z.record(
   z.string(),
   z.strictObject({

@@ -17,7 +17,7 @@ const consoleScopeSchema = z.enum([...scopeNames, ...keyScopeNames] as ConsoleSc
   ...ConsoleScope[],
 ]);
 
-/** The scopes of a session whose request names none. It gets only those that the minting key has. */
+/** The default scopes of a session. If a key creates the session, the session gets only those that the key has. */
 export const defaultConsoleScopes = ['me:read', 'webhooks:read', 'usage:read'] as const;
 
 /** With one of these scopes, a session could leak the bodies that it does not show. */
@@ -128,7 +128,7 @@ export const ownConsoleSessionSchema = z.strictObject({
   organization: meSchema.shape.organization,
 });
 
-/** `GET /v1/me` of a session. */
+/** The answer to `GET /v1/me` in a session. */
 export const meOfSessionSchema = z.strictObject({
   ...meSchema.shape,
   key: z.null(),

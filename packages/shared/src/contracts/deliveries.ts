@@ -15,10 +15,10 @@ export const deliveryStatusSchema = z.enum(deliveryStatuses).meta({
 export type CanceledReason = 'webhook_disabled' | 'webhook_deleted' | 'organization_closed';
 
 /**
- * Why a pending delivery waits; the first that holds. `lease`: a worker has leased it and will send it. `paused`: its
- * webhook or all sending is paused. `receiver`: its receiver asked to wait. `circuit_open`: the circuit breaker of its
- * webhook is open. `schedule`: it is not due yet. `rate_limit`: its webhook is at one of its limits. `capacity`: it is
- * due, but no worker has leased it yet.
+ * Why a pending delivery waits: the first reason that holds. `lease`: a worker has leased it and will send it.
+ * `paused`: its webhook or all sending is paused. `receiver`: its receiver asked to wait. `circuit_open`: the circuit
+ * breaker of its webhook is open. `schedule`: it is not due yet. `rate_limit`: its webhook is at one of its limits.
+ * `capacity`: it is due, but no worker has leased it yet.
  */
 export const waitingReasons = [
   'lease',

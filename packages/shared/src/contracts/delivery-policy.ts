@@ -3,13 +3,13 @@ import { failingPolicy } from './webhooks.ts';
 
 const day = 86_400_000;
 
-/** For the caller's organization. */
+/** The period that applies to the caller's organization. */
 export const bodyRetentionSchema = z
   .int()
   .nullable()
   .describe('How long the data of events and the answers of receivers are stored; null: for ever.');
 
-/** @param own of the organization; null: the setting */
+/** @param own the organization's own period; null = the setting applies */
 export function effectiveBodyRetention(own: number | null, setting: number | null): number | null {
   return own === null || setting === null ? (own ?? setting) : Math.min(own, setting);
 }
@@ -22,7 +22,7 @@ export const deliveryPolicyExample = deliveryPolicyOf({
   RETENTION_HISTORY: 90 * day,
 });
 
-/** The numbers that an operator may set, and that receivers must know. Reference pages show the same values. */
+/** The numbers that receivers must know. Settings determine most of them. Reference pages show the same values. */
 export const deliveryPolicySchema = z
   .strictObject({
     object: z.literal('delivery_policy'),

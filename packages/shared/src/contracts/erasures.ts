@@ -134,7 +134,7 @@ const exactTimeSchema = z.iso.datetime({ precision: 6 });
 
 export const recordKinds = ['erasure', 'closing', 'revocation'] as const;
 
-/** The actions to repeat after a restore. */
+/** An action to repeat after a restore. */
 export const erasureRecordSchema = z
   .strictObject({
     object: z.literal('erasure_record'),

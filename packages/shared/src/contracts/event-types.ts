@@ -282,8 +282,9 @@ export const eventPatternSchema = z.enum(eventPatterns as [string, ...string[]])
 const familiesOfStar = new Set(['consultation', 'batch']);
 
 /**
- * The patterns that match a type: its name, its family, and `*`. Only its name matches an operational type. No pattern matches a type that is not subscribable. An
- * event of that type reaches only the webhook for which it was created.
+ * The patterns that match a type: its name, its family, and, for some families, `*`. Only its name matches an
+ * operational type. If a type is not subscribable, no pattern matches it. Its events reach only the webhook for which
+ * they were created.
  */
 export function eventPatternsFor(type: EventType): string[] {
   if (!eventTypes[type].subscribable) return [];

@@ -1,5 +1,5 @@
-// Node has these functions since version 22, but producers may run on Node 20. TypeScript's libraries do not declare
-// them yet.
+// Node 22 and later have these functions, but producers may run on Node 20. TypeScript's libraries do not declare them
+// yet.
 declare global {
   interface JSON {
     parse(text: string, reviver: (key: string, value: unknown, context: { source?: string }) => unknown): unknown;
@@ -14,7 +14,7 @@ const digitsADoubleKeeps = 15;
 
 /**
  * Like `JSON.parse`, but preserves the text of a number with more digits than a double holds (`JSON.rawJSON`).
- * `JSON.stringify` then writes it unchanged; an id such as 12345678901234567890 would otherwise become another number.
+ * `JSON.stringify` then writes it unchanged. A double would change an id such as 12345678901234567890.
  * A number beyond a double's range becomes Infinity, as with `JSON.parse`.
  *
  * @throws SyntaxError if the text is not JSON

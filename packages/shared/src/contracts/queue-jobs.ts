@@ -3,7 +3,7 @@ import { exampleId, publicIdSchema, timestampSchema } from './primitives.ts';
 import { queueCountsSchema } from './stats.ts';
 
 const queueSchema = z.enum(['events', 'event-writes']);
-/** Has no state for completed jobs, because the queue removes them at once. */
+/** There is no state for completed jobs, because the queue removes them at once. */
 const stateSchema = z.enum(['waiting', 'active', 'delayed', 'failed']);
 
 export const listQueueJobsQuerySchema = z.strictObject({

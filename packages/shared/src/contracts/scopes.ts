@@ -24,7 +24,7 @@ export type Scope = keyof typeof scopeDescriptions;
 /** A scope that a route may require: every scope except `*`. */
 export type RequiredScope = Exclude<Scope, '*'>;
 
-/** Scopes of console sessions alone. `*` does not contain them, and no API key holds them. */
+/** Only console sessions hold these scopes: `*` does not contain them, and no API key holds them. */
 export const keyScopeNames = ['keys:read', 'keys:write'] as const;
 type KeyScope = (typeof keyScopeNames)[number];
 export type ConsoleScope = Scope | KeyScope;

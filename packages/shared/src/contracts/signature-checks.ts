@@ -35,7 +35,7 @@ export type SignatureComputation = (typeof computations)[number];
 
 const headersSchema = z.record(z.string(), z.union([z.string(), z.array(z.string())]));
 
-/** `z.record` would take a number that is kept as text, and drop a field named `__proto__`. */
+/** `z.record` would accept a number preserved as text, and drop a field named `__proto__`. */
 function isRecord(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !isExactNumber(value) && !Object.hasOwn(value, '__proto__');
 }

@@ -79,14 +79,14 @@ type Write = (events: NewEvent[]) => Promise<WrittenEvent[]>;
 /** A larger group is written alone, because small groups must not wait for its statement. */
 const maxEventsOfSmallGroup = 20;
 const maxGroupsPerStatement = 100;
-/** After a statement that PostgreSQL held up, large groups need not wait as long again. */
+/** Maximum wait before the next large group, even if the previous group's statement took longer. */
 const maxPauseMs = 250;
 
 /**
  * Small groups that wait share a statement: we measured 20,000 events/s, and 9,600 events/s with a statement per event.
  *
  * Large groups are written one at a time. If small groups arrive meanwhile, the next large group waits for as long as
- * the statement took. Otherwise an organization that emits 100,000 events would fill both the database and this process.
+ * the statement took. This keeps an organization that emits 100,000 events from using up the database and this process.
  */
 export function createBatches(write: Write): (events: NewEvent[], signal?: AbortSignal) => Promise<WrittenEvent[]> {
   let smallGroups = 0;
@@ -112,7 +112,7 @@ export function createBatches(write: Write): (events: NewEvent[], signal?: Abort
 
 /**
  * Skips the groups of callers that have already been answered. If a shared statement fails, writes each group alone, so
- * that no caller fails because of another's event. Never rejects.
+ * that no caller fails because of another caller's event. Never rejects.
  */
 async function writeGroups(write: Write, all: readonly Group[]): Promise<void> {
   const groups = all.filter(({ signal, reject }) => {

@@ -36,8 +36,8 @@ export interface EventProducer {
    * @param events one or many. If events in one call share an `id`, only the first is written; the others are
    *   duplicates
    * @throws ZodError if an event violates the contract. Nothing was written, and the transaction stays usable
-   * @throws UnknownOrganizationError if an organization does not exist or is closed. Nothing was written, and the transaction stays
-   *   usable
+   * @throws UnknownOrganizationError if an organization does not exist or is closed. Nothing was written, and the
+   *   transaction stays usable
    * @throws TypeError if `trx` is not a transaction, because the events would persist even if the caller's writes
    *   failed
    */
@@ -69,7 +69,7 @@ export interface EventProducer {
   close(): Promise<void>;
 }
 
-/** The longest time that a caller waits for the queue. Its events are already committed, so workers find them anyway. */
+/** Maximum wait of a caller for the queue. The caller's events are already committed, so workers find them anyway. */
 const notifyWithinMs = 200;
 
 export type EmitInTransaction = (

@@ -11,9 +11,9 @@ export const webhookTestData = (webhookId: Uuid): Record<string, unknown> => ({
 });
 
 /**
- * Common table expressions that write a test event and its one delivery, due now. The last ones are `written`, the
- * delivery, and `pending`. Without an outbox row, the event gets no fan-out. Notes the test in
- * `bodies_to_remove`: a shorter retention may begin later, and the index that it reads excludes tests.
+ * Common table expressions that write a test event and its one delivery, due now. The last two are `written`, which is
+ * the delivery, and `pending`. Without an outbox row, the event gets no fan-out. Lists the event in `bodies_to_remove`
+ * now, because a shorter retention later finds events by an index that excludes tests.
  */
 export function testRows(
   webhookId: Uuid,

@@ -1,14 +1,14 @@
 import { type RawBuilder, sql } from 'kysely';
 
-/** The largest number of milliseconds that a bucket's value describes within 10 %, and the value. */
+/** `value` is within 10 % of each duration in the bucket; `until` is the longest of them, in milliseconds. */
 interface Bucket {
   value: number;
   until: number;
 }
 
 /**
- * The buckets of durations and lags, in whole milliseconds. Each begins after the one before and is as long as 10 %
- * allow. The last one has no end.
+ * The buckets of durations and lags, in whole milliseconds. Each bucket begins after the previous one and is as long as
+ * the limit of 10 % allows. The last bucket has no end.
  */
 export const attemptBuckets: readonly Bucket[] = bucketsOf(64);
 
@@ -22,7 +22,7 @@ function bucketsOf(count: number): Bucket[] {
   return buckets;
 }
 
-/** Where every bucket but the first begins, as an array in SQL. */
+/** The start of every bucket except the first, as an array in SQL. */
 const starts = sql.lit(
   `{${attemptBuckets
     .slice(0, -1)
@@ -37,7 +37,7 @@ const lagMs = sql`ceil(1000 * greatest(0, least(1728000, date_part('epoch', a.st
 
 /**
  * Selects the attempts in rows of `uncounted_attempts`, with the buckets of their durations and lags. Only first
- * attempts have a lag: from the acceptance of the event to the start of the attempt.
+ * attempts have a lag: the time from the acceptance of the event to the start of the attempt.
  *
  * @param batches the name of a table or of a common table expression
  */

@@ -2,11 +2,11 @@ import { type AuditAction, type AuditChanges, auditObjectPrefixes, auditObjectTy
 import { newUuid, toPublicId } from '../runtime/index.ts';
 import type { DatabaseTransaction } from './database.ts';
 
-/** Ids are UUIDs. */
+/** `objectId` and `organizationId` are UUIDs. */
 export interface NewAuditEntry {
   /** The public id of the key, or the name of the service that acted: `internal`, `webhook-worker`. */
   actor: string;
-  /** On whose behalf the actor acted, as stated by an internal caller. */
+  /** For whom the actor acted, as an internal caller stated. */
   onBehalfOf: string | null;
   action: AuditAction;
   /** Null, like `organizationId`, if the action affects all organizations. */
@@ -39,8 +39,8 @@ export async function writeAuditEntry(trx: DatabaseTransaction, entry: NewAuditE
 }
 
 /**
- * Returns the fields of the entry's log line, which is written after the commit. The log line omits the values, which
- * stay in the database.
+ * Returns the fields of the entry's log line, which is written after the commit. The log line omits the changed values,
+ * which stay in the database.
  */
 export function auditLogFields(entry: NewAuditEntry) {
   return {

@@ -3,8 +3,8 @@ import { dayMs, startOfDay, uuidAtTime } from './partitions.ts';
 
 /**
  * Limits a lookup of bodies or deliveries to certain UTC days. The statement's text contains the days, so that even a
- * cached plan locks no other partition. Otherwise each use would lock all hundred partitions. Parameters would not do
- * in a statement that locks rows: docs/adr/0063.
+ * cached plan locks only the partitions of these days. Without the days, each use would lock all hundred partitions.
+ * Parameters do not suffice in a statement that locks rows: docs/adr/0063.
  */
 export interface BodyDays {
   within: (column: RawBuilder<unknown>) => RawBuilder<unknown>;
@@ -13,10 +13,11 @@ export interface BodyDays {
 }
 
 /**
- * The days from one time to another, in milliseconds since 1970; by default until tomorrow. Yesterday, today and
- * tomorrow cover nearly all events that are sent, so these three days are one statement.
+ * Returns the UTC days between two times, which are milliseconds since 1970. Without `to`, the days end with tomorrow.
+ * Nearly all events that are sent are from yesterday or later, so one statement serves all periods from yesterday to
+ * tomorrow.
  *
- * @param from null: any day
+ * @param from null = all days
  */
 export function daysBetween(from: number | null, to?: number, now = Date.now()): BodyDays {
   if (from === null) return { within: () => sql`true`, areRecent: true };

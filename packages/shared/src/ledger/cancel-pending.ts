@@ -21,13 +21,13 @@ export interface CancelOptions {
  * Cancels pending deliveries of webhooks that are disabled or deleted. Test deliveries are canceled only if the webhook
  * is deleted, because a disabled webhook can still be tested.
  *
- * Cancels a delivery only in the round in which the statement found it. Before the statement gets its lock, somebody
- * may enable the webhook and replay the delivery. With `wait`, the statement locks rows in the order of ids, like every
- * statement that locks several rows. With `skip`, the statement never waits, so the order does not matter. Its limit
- * then counts only the rows that it locked. Otherwise rows locked by other transactions could use up the limit.
+ * Cancels a delivery only in the round in which the statement found it. Before the statement locks the delivery,
+ * somebody may enable the webhook and replay the delivery. With `wait`, the statement locks rows in the order of ids,
+ * like every statement that locks several rows. With `skip`, the statement never waits, so the order does not matter.
+ * The limit then counts only rows that the statement locked, so rows locked by other transactions do not use it up.
  *
- * @returns the number of canceled deliveries. If it is below `limit`, only deliveries that other transactions have
- *   locked may remain
+ * @returns the number of canceled deliveries. If the number is below `limit`, only deliveries that other transactions
+ *   have locked may remain
  */
 export async function cancelPending(
   db: Database | DatabaseTransaction,

@@ -17,6 +17,6 @@ export async function databaseTimeMs<DB>(db: Kysely<DB>): Promise<number> {
   return databaseMs;
 }
 
-/** The beginning of a time's `hour`, `day` or other unit in UTC. `date_trunc` with a zone's name takes twice as long. */
+/** The beginning of a time's `hour`, `day` or other unit in UTC. `date_trunc` with a zone takes twice as long. */
 export const startOf = (unit: string | RawBuilder<unknown>, time: RawBuilder<unknown>) =>
   sql`date_trunc(${unit}, ${time} at time zone 'UTC') at time zone 'UTC'`;

@@ -5,14 +5,14 @@ import type { Database } from './database.ts';
 
 export type DatabaseClock = ReturnType<typeof createDatabaseClock>;
 
-/** Measurements are repeated after this time, in which machine clocks drift by a few milliseconds. */
+/** Repeat a measurement after this time. Meanwhile machine clocks drift by a few milliseconds. */
 const measureAfterMs = 60_000;
-/** A measurement with a longer round trip does not replace the previous one: it can be wrong by half its round trip. */
+/** A measurement with a longer round trip may be wrong by half of it, and replaces no earlier measurement. */
 const slowRoundTripMs = 1_000;
 
 /**
- * The database's clock, measured regularly and advanced by this machine's monotonic clock. A wrong or jumping wall
- * clock has no effect. Only until the first measurement, `now` returns the machine's wall clock.
+ * The database's clock, measured regularly and advanced by this machine's monotonic clock. Until the first measurement,
+ * `now` returns the machine's wall clock. After it, a wrong or jumping wall clock has no effect.
  */
 export function createDatabaseClock(clock: Clock) {
   let measured: { databaseMs: number; atMs: number } | undefined;
@@ -30,7 +30,7 @@ export function createDatabaseClock(clock: Clock) {
     monotonic: clock.monotonic,
     /** Measures through `db`. If that fails, rejects with the database's error and keeps the last measurement. */
     measure,
-    /** Returns `now`. If the last measurement is older than a minute, measures through `db` first. */
+    /** If no measurement is younger than a minute, measures through `db`. Then returns `now`. */
     current: async <DB>(db: Kysely<DB>): Promise<number> => {
       if (measured === undefined || clock.monotonic() - measured.atMs > measureAfterMs) await measure(db);
       return now();

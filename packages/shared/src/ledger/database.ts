@@ -19,11 +19,11 @@ export interface DatabaseOptions extends LedgerPool {
    * Server settings for these connections, such as {@link planProbes}. Ignored behind a pooler: see {@link LedgerPool}.
    */
   serverSettings?: Readonly<Record<string, string>>;
-  /** Also prepares unmarked statements, for a library that writes its own statements. */
+  /** Also prepares statements without the mark `prepared`, for a library that writes its own statements. */
   preparesAll?: boolean;
   /** The time limit for opening a connection; 5 s by default. */
   connectWithinMs?: number;
-  /** Cuts a connection without traffic for this long; by default a little longer than a statement may run. */
+  /** Closes a connection after this time without traffic. The default is slightly longer than a statement may run. */
   silentAfterMs?: number;
   /**
    * Returns the signal of the current work. After the signal has aborted, statements and transactions that still wait
@@ -80,18 +80,18 @@ export function poolFiguresOf(db: Database): PoolFigures {
 }
 
 /**
- * With the pool's default of ten seconds, every burst opened new connections. Each connection took 30 ms to open and
- * another 30 ms to prepare its statements. Must be shorter than {@link silentAfterMs}, which is meant for connections
- * in use.
+ * Closes idle connections after this time. With the pool's default of ten seconds, every burst opened new connections.
+ * Each connection took 30 ms to open and another 30 ms to prepare its statements. The time must be shorter than
+ * {@link silentAfterMs}, which is meant for connections in use.
  */
 const idleForMs = 30_000;
 
 /**
  * Planner settings for statements that read few rows by index, however large the tables are. A prepared statement keeps
  * its plan until the table is analyzed. A plan made while the month's partition is empty would read a whole table at
- * every use. The first two settings prevent that. With 40,000 rows, fan-out took 3.4 ms instead of 2.0 ms, and the time
- * kept growing. Without the third setting, PostgreSQL would plan statements on partitioned tables at each use. That
- * takes twice as long as running them (docs/adr/0012).
+ * every use. The first two settings prevent that. Without them, fan-out with 40,000 rows took 3.4 ms instead of 2.0 ms,
+ * and the time kept growing. Without the third setting, PostgreSQL would plan statements on partitioned tables at each
+ * use. Planning takes twice as long as running these statements (docs/adr/0012).
  */
 export const planProbes = { enable_seqscan: 'off', enable_bitmapscan: 'off', plan_cache_mode: 'force_generic_plan' };
 
@@ -102,7 +102,7 @@ export function createPool(options: DatabaseOptions): Pool {
     ...(options.poolSize !== undefined && { max: options.poolSize }),
     connectionTimeoutMillis: options.connectWithinMs ?? connectWithinMs,
     idleTimeoutMillis: idleForMs,
-    // A session pooler refuses unknown startup parameters, so a statement applies the settings first.
+    // A session pooler refuses unknown startup parameters, so a statement sets them on each new connection.
     ...(settings !== undefined && { verify: (client, done) => client.query(settings, (error) => done(error)) }),
   });
   pool.on('error', (error) => options.onError?.(error));
@@ -125,20 +125,21 @@ function setStatements(settings: Readonly<Record<string, string>>): string {
 }
 
 /**
- * The server ends every statement after 30 s, unless the server itself silently disappears (lost host, firewall). TCP
- * alone would notice only after 15 minutes. A loop that awaits its statement would stall until then.
+ * Closes a connection whose server silently disappeared (lost host, firewall). A server that still runs ends every
+ * statement after 30 s. TCP alone would notice the loss only after 15 minutes, and a loop that awaits its statement
+ * would stall until then.
  */
 function cutWhenSilent(client: PoolClient, ms: number): void {
   const { stream } = (client as PoolClient & { connection: { stream: Socket } }).connection;
   stream.setTimeout(ms, () => stream.destroy(new Error(`The database has been silent for ${ms} ms.`)));
 }
 
-/** SQLSTATE of a write on a replica. */
+/** The SQLSTATE of a write on a replica. */
 const readOnlyTransaction = '25006';
 
 /**
- * After a failover, a connection may still lead to the former primary, which refuses every write. Cutting the
- * connection fails its statement; the next statement opens a connection and looks for the primary again.
+ * After a failover, a connection may still lead to the former primary, which refuses every write. If the connection is
+ * closed, its statement fails. The next statement opens a connection and looks for the primary again.
  */
 function cutWhenReadOnly(client: PoolClient): void {
   const { connection } = client as PoolClient & { connection: EventEmitter & { stream: Socket } };

@@ -2,7 +2,7 @@ import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { nilUuid } from '../runtime/ids.ts';
 import { uuidAtTime } from './partitions.ts';
 
-/** Rows are written in position order unless the database's clock was adjusted. This margin covers an adjustment. */
+/** Later events have greater positions, unless the database's clock was adjusted. The margin covers an adjustment. */
 const clockMarginMs = 60_000;
 
 export interface EventPeriod {
@@ -12,15 +12,15 @@ export interface EventPeriod {
   until?: Date | undefined;
 }
 
-/** Rows of `event_horizon()` for the open transactions that may write events of an organization. */
+/** Whether a row of `event_horizon()` concerns the organization. A null bucket concerns all organizations. */
 export const concernsEventsOf = (organizationId: RawBuilder<unknown>) =>
   sql<SqlBool>`(bucket is null or bucket = ('x' || right(${organizationId}::text, 3))::bit(12)::int)`;
 
 /**
- * Limits the period and the positions, so that a scan of the index `events_by_position` starts where the period begins.
- * An event written before the period gives the lower limit, one written after the period the upper limit. These events
- * may belong to any organization. The limits are pairs, because PostgreSQL 18 finds two limits of `position` too expensive
- * if the statement limits `id` too: it would read the events of all organizations by `id`.
+ * Limits the time and the position, so that a scan of the index `events_by_position` starts where the period begins. An
+ * event written before the period gives the lower limit. An event written after the period gives the upper limit. Both
+ * may belong to any organization. The limits compare pairs. With limits of `position` alone, PostgreSQL 18 would read
+ * the events of all organizations by `id` if the statement also limits `id`.
  */
 export function eventPeriod({ since, until }: EventPeriod): RawBuilder<SqlBool>[] {
   const found: RawBuilder<SqlBool>[] = [];

@@ -9,8 +9,8 @@ export const countLimit = 100_000;
 const checkedDeliveries = 2_000;
 
 /**
- * Excludes deliveries that a pause, a hold or a limit stops, because more workers would not send them. Reads the newest
- * overdue deliveries first. The backlog of a pause, however old, then hides no deliveries of others.
+ * Selects overdue deliveries, except those that a pause, a hold or a limit stops: more workers would not send them.
+ * Reads the most recently due deliveries first, so that the old backlog of a pause does not use up the limit.
  */
 export const overdueDeliveries = sql`
   select d.* from (
@@ -30,7 +30,7 @@ export interface LedgerGauge {
 
 const secondsSince = (time: string) => sql.raw(`extract(epoch from clock_timestamp() - ${time})`);
 
-/** The gauges by the tables that they read: while one table is locked, the others are still read. */
+/** Gauges, grouped by the tables that they read. While one table is locked, the others are still read. */
 export const ledgerGauges = {
   outbox: {
     events: {
@@ -107,7 +107,8 @@ export async function readGauges<Name extends string>(
 }
 
 /**
- * Counts deliveries that break the invariant, among the newest `limit` and among the `limit` that are due first:
+ * Checks the newest `limit` deliveries and the `limit` pending deliveries that are due first. Counts those that break
+ * the invariant:
  * - A delivery has a row in `pending_deliveries` if and only if it is pending. The row has the delivery's round and
  *   number of attempts.
  * - A delivery is `succeeded` if and only if the last non-superseded attempt of its round got a 2xx response.

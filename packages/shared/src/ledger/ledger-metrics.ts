@@ -6,7 +6,7 @@ import { registerPools } from './pool-gauges.ts';
 import { slowFiguresEveryMs, slowLedgerGauges } from './slow-ledger-figures.ts';
 
 /**
- * Registers the ledger's figures, the clock offset and the connection pools for every process.
+ * Registers the metrics of every process: the ledger's figures, the clock offset and the connection pools.
  *
  * @returns a function that registers the pool of another database under a name
  */
@@ -37,7 +37,7 @@ export function registerLedgerMetrics(
   return (pool, database) => void pools.set(pool, database);
 }
 
-/** Reads the gauges one table after the other, so that a scrape needs one connection. Returns the age of each table. */
+/** Reads one table after the other, so that a scrape needs one connection. Returns the age of each table's figures. */
 function registerGauges(registry: Registry, ledger: Database): (() => Promise<number>)[] {
   let latest: Promise<unknown> = Promise.resolve();
   const register = (gauges: Readonly<Record<string, LedgerGauge>>, everyMs?: number) => {

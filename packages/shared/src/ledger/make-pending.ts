@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 
 /**
- * Makes deliveries due, for any worker.
+ * Inserts the rows of `pending_deliveries` for deliveries that were just written. Any worker may then lease them.
  *
  * @param written the preceding common table expression that wrote these rows of `deliveries`
  */

@@ -21,15 +21,16 @@ const patientSettings = { serverSettings: { statement_timeout: '0' }, silentAfte
 
 /**
  * Brings a database up to this version: the ledger's migrations, BullMQ's tables, and the partitions of this month and
- * the next two. Without Redis, BullMQ's tables hold the queue; with Redis, they hold no jobs. Several processes may call
- * this function at once.
+ * the next two. Without Redis, BullMQ's tables hold the queue; with Redis, they hold no jobs. Several processes may
+ * call this function at once.
  *
- * Each migration runs in its own transaction, so that no lock outlasts its migration. A ledger of a later version,
- * which has all migrations of this version, stays unchanged.
+ * Each migration runs in its own transaction, so that no lock outlasts its migration. A ledger of a later version has
+ * all migrations of this version, so no migration runs.
  *
- * @param url of a session with the database itself; a pooler that lends sessions per transaction does not work
+ * @param url leads to the database itself, not to a pooler that lends sessions per transaction
  * @returns the names of the migrations that this call applied
- * @throws the database's error. A failed migration leaves no changes; earlier migrations stay applied
+ * @throws if the database refuses a migration or has migrations of another version. A failed migration leaves no
+ *   changes; earlier migrations stay applied
  */
 export async function migrate(url: string, options: MigrateOptions = {}): Promise<string[]> {
   const db = createDatabase({ url, applicationName, poolSize: 2, ...patientSettings });
@@ -78,8 +79,8 @@ async function missingMigrations(migrator: Migrator): Promise<string[]> {
 }
 
 /**
- * Refuses a ledger that lacks migrations of this version and has unknown ones. No migration leads from it to this
- * version.
+ * Refuses a ledger that lacks migrations of this version and has unknown migrations. No migration leads from such a
+ * ledger to this version.
  */
 async function refuseOtherLedger(session: Database): Promise<void> {
   const { rows: tables } = await sql`select from pg_class where oid = to_regclass('kysely_migration')`.execute(session);

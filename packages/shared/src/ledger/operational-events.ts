@@ -9,21 +9,21 @@ import { pausedFor } from './webhook-controls.ts';
 export interface OperationalEvent {
   organizationId: Uuid;
   type: EventType;
-  /** The webhook, API key or replay. */
+  /** The webhook, API key or replay that the event is about. */
   object: Uuid;
-  /** An SQL text. With the type and the object, it identifies the event, which exists once. */
+  /** SQL of type `text`. With the type and the object, it identifies the event, so that the event exists only once. */
   transition: RawBuilder<unknown>;
-  /** An SQL `jsonb`: the fields of `data` beyond the organization's and the object's. */
+  /** SQL of type `jsonb`: the fields of `data` besides those about the organization and the object. */
   facts: RawBuilder<unknown>;
 }
 
-/** Writes the event, and a copy for each operator, in the caller's transaction. Workers find them within 2 s. */
+/** Writes the event, and a copy for each operator, in the caller's transaction. Workers find both within 2 s. */
 export async function writeOperationalEvent(trx: DatabaseTransaction, event: OperationalEvent): Promise<void> {
   const { organizationId, type, object, transition, facts } = event;
   await sql`select operational_event(${organizationId}, ${type}, ${object}, ${transition}, ${facts})`.execute(trx);
 }
 
-/** A worker has disabled the webhook. Locks its health: a success that is being recorded may write `webhook.recovered`. */
+/** Writes `webhook.disabled`. Locks the health: a success that is being recorded may write `webhook.recovered`. */
 export function noteDisabledWebhook(
   trx: DatabaseTransaction,
   webhook: { id: Uuid; organizationId: Uuid },
@@ -44,7 +44,7 @@ export async function isAnnouncedDisabled(trx: DatabaseTransaction, webhookId: U
   return rows.length > 0;
 }
 
-/** Somebody has enabled a webhook that a worker had disabled. */
+/** Writes `webhook.recovered`: somebody has enabled a webhook that a worker had disabled. */
 export function noteEnabledWebhook(
   trx: DatabaseTransaction,
   webhook: { id: Uuid; organizationId: Uuid },
@@ -53,7 +53,7 @@ export function noteEnabledWebhook(
   return writeOperationalEvent(trx, { ...atNow(webhook), type: 'webhook.recovered', facts });
 }
 
-/** A probe has enabled the webhook. The event counts the skipped events, and shows the replay that sends them. */
+/** Writes `webhook.recovered` after a probe. It counts skipped events and describes the replay that sends them. */
 export function noteRecoveredWebhook(trx: DatabaseTransaction, selection: SkippedSelection): Promise<void> {
   const { organizationId, webhookId: id, since } = selection;
   const facts = sql`jsonb_build_object('cause', 'probe', 'recovered_at', rfc3339(now()),
@@ -69,8 +69,8 @@ const atNow = ({ id, organizationId }: { id: Uuid; organizationId: Uuid }) => ({
 });
 
 /**
- * The moments of an API key about which its organization gets an event. If no worker ran, the event is late, but it is
- * never written after the next moment. All intervals count back from the expiry.
+ * The moments of an API key about which its organization gets an event. If no worker ran at the moment, the event is
+ * late, but never later than `until`. `before` and `until` count back from the expiry.
  */
 const keyMoments = sql`(values ('api_key.expiring', interval '7 days', interval '1 day'),
   ('api_key.expiring', interval '1 day', interval '0'), ('api_key.expired', interval '0', interval '-7 days')) as t (type, before, until)`;
@@ -85,7 +85,7 @@ const exists = (
   exists (select from event_keys e where e.organization_id = ${sql.ref(organization)}
     and e.key = operational_key(${sql.ref(organization)}, ${type}, ${sql.ref(object)}, ${transition}))`;
 
-/** The expiry was just set: the events of moments that are already past are not written. */
+/** Call after setting the expiry: events about moments before the expiry that are already past are not written. */
 export async function skipPastExpiry(trx: DatabaseTransaction, keyId: Uuid): Promise<void> {
   await sql`
     insert into event_keys (organization_id, key, event_id, event_type)
@@ -95,7 +95,7 @@ export async function skipPastExpiry(trx: DatabaseTransaction, keyId: Uuid): Pro
     on conflict do nothing`.execute(trx);
 }
 
-/** A sweep that has more to write runs again. One statement for all would take too long, and hold its locks. */
+/** The maximum number of events per statement, so that locks are held only briefly. A sweep repeats the statement. */
 const writtenAtOnce = 500;
 
 const newestWith = (status: 'pending' | 'failed') =>
@@ -104,7 +104,7 @@ const newestWith = (status: 'pending' | 'failed') =>
 /**
  * Writes events about keys that expire or have expired.
  *
- * @returns whether there may be more to write, as {@link noteFailingWebhooks}
+ * @returns whether there may be more events to write, like {@link noteFailingWebhooks}
  */
 export async function noteExpiringKeys(db: Database): Promise<boolean> {
   const { rows } = await sql`
@@ -120,9 +120,9 @@ export async function noteExpiringKeys(db: Database): Promise<boolean> {
 }
 
 /**
- * Writes events about failing webhooks, up to a week late if no worker ran: retention keeps the keys of existing events
- * for longer. The second event replaces a first one that is late. Locks their health, because a success that is being
- * recorded would end the failure.
+ * Writes up to two events about each failing webhook. If no worker ran, an event is up to a week late. Retention keeps
+ * the keys of events for longer, so none is written twice. If both events are due, writes only the second. Locks the
+ * webhooks' health, because a success that is being recorded would end the failure.
  */
 export async function noteFailingWebhooks(
   db: Database,

@@ -24,7 +24,7 @@ export function createPartitionLoop(db: Database, onError: (error: unknown) => v
 }
 
 export const monthsAhead = 2;
-/** About as far ahead as the monthly partitions. */
+/** For so many days ahead, bodies get partitions: about as many as the monthly partitions cover. */
 const bodyDaysAhead = 60;
 /** Limits the wait for the lock of a partitioned table, because other statements queue behind the request. */
 export const lockWithinMs = 100;
@@ -60,13 +60,13 @@ export function startOfMonth(timeMs: number, offset = 0): number {
 /**
  * A generous limit for the difference between the time in an event's id and its `created_at`. An id's time is corrected
  * if it is wrong by more than 5 minutes. A producer may also wait for the lock of an event's key. The limit does not
- * hold for deliveries: a row may be created any time after the time in its id.
+ * hold for deliveries: a delivery may be created any time after the time in its id.
  */
 export const idMarginMs = 24 * 60 * 60_000;
 
 /**
  * The usual maximum difference between the time in an id and the time in its row. Ids are corrected if their time is
- * wrong by more than half of it, and a statement may wait for locks.
+ * wrong by more than half of this difference, and a statement may wait for locks.
  */
 export const usualIdMarginMs = 10 * 60_000;
 
@@ -81,8 +81,8 @@ export function uuidAtTime(unixMs: number): string {
 }
 
 /**
- * The range of delivery ids within an event's millisecond. A delivery's id begins with its event's time. The range does
- * not end at the next millisecond: a client may send the greatest possible event id, which has no next millisecond.
+ * Returns the first and the last possible delivery id of an event. A delivery's id begins with its event's time. The
+ * range includes `last`: the greatest possible event id, which a client may send, has no next millisecond.
  */
 export function deliveryIdsOf(eventId: Uuid): { first: Uuid; last: Uuid } {
   return { first: uuidAtTime(uuidTimeMs(eventId)), last: `${eventId.slice(0, 13)}-ffff-ffff-ffffffffffff` };
@@ -131,7 +131,7 @@ async function createPartition(
   });
 }
 
-/** The planner keeps no statistics of texts that an erasure removes. `like` does not copy this. */
+/** The planner must keep no statistics of texts that an erasure removes. `like` does not copy that setting. */
 async function copyStatisticsTargets(trx: DatabaseTransaction, table: string, name: string): Promise<void> {
   const { rows } = await sql<{ column: string }>`
     select attname as column from pg_attribute where attrelid = ${table}::regclass and attnum > 0 and attstattarget = 0`.execute(
@@ -142,9 +142,7 @@ async function copyStatisticsTargets(trx: DatabaseTransaction, table: string, na
   }
 }
 
-/**
- * If the default partition already holds bodies of a day, the day gets no partition: the bodies stay where they are.
- */
+/** If the default partition already holds bodies of a day, the day gets no partition. The bodies stay there. */
 async function hasBodiesByDefault(trx: DatabaseTransaction, first: string, end: string): Promise<boolean> {
   const { rows } = await sql`
     select from event_bodies_default where event_id >= ${first}::uuid and event_id < ${end}::uuid limit 1`.execute(trx);

@@ -2,8 +2,8 @@ import { Gauge, type Registry } from '../runtime/index.ts';
 import { type Database, poolFiguresOf } from './database.ts';
 
 /**
- * Registers gauges of the connection pools. The map's keys become the label `pool`; the gauges include databases that
- * are added later.
+ * Registers gauges of the connection pools. The map's keys become the label `pool`. The gauges include databases that
+ * are added to the map later.
  */
 export function registerPools(registry: Registry, databases: ReadonlyMap<string, Database>): void {
   const gauge = (name: string, help: string, show: (gauge: Gauge, pool: string, db: Database) => void) =>

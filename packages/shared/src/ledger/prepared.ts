@@ -6,8 +6,8 @@ const mark = '/* prepared */';
 
 /**
  * A mark in front of a hot statement: each connection then parses and plans the statement only once. Planning the
- * statements of fan-out or outcomes takes 0.6 to 1 ms. For a few rows, running them takes less. The statement's text
- * must never vary, so pass lists as arrays. For poolers that do not support named statements, set
+ * statements of fan-out or outcomes takes 0.6 to 1 ms. With few rows, running such a statement takes less. The
+ * statement's text must never vary, so pass lists as arrays. For poolers that do not support named statements, set
  * `DATABASE_PREPARED_STATEMENTS=false`.
  */
 export const prepared = sql.raw(mark);
@@ -24,7 +24,7 @@ export function prepareStatements(client: PoolClient, which: 'marked' | 'all'): 
   client.query = byName as PoolClient['query'];
 }
 
-/** The name is a hash. So another version of the statement has another name, even on a connection that a pooler shares. */
+/** The name is a hash of the text. A pooler may share connections, so different texts need different names. */
 function nameOf(text: string): string {
   let name = names.get(text);
   if (name === undefined) {

@@ -7,18 +7,19 @@ import type { Row } from './schema.ts';
 /** A replay without its list of deliveries. */
 export type ReplayRow = Omit<Row<'replays'>, 'delivery_ids' | 'rounds' | 'due_times' | 'count_due_at'>;
 
-/** {@link ReplayRow} of the table `r`. */
+/** The columns of {@link ReplayRow}, from the table `r`. */
 export const replayColumns = sql`r.id, r.organization_id, r.webhook_id, r.state, r.matched, r.has_more, r.pending,
   r.succeeded, r.failed, r.canceled, r.rate_per_second, r.created_at, r.completed_at`;
 
 /**
- * Counts the deliveries of a running replay by their result in the replay's round. Ends the replay if none is pending.
- * If a delivery is in a later round, it was sent again since: its attempts show the result, and without attempts it was
- * canceled. If a delivery is in an earlier round, it was succeeded before, and canceling the replay restored it.
- * Deliveries that are still pending after a cancellation follow their schedule. Lock the replay's row first. The event
- * of a completed replay is written in the same transaction.
+ * Counts the deliveries of a running replay by their result in the replay's round, and ends the replay if none is
+ * pending. A delivery in a later round was sent again since. Its attempts in the replay's round show the result.
+ * Without such attempts, the delivery counts as canceled. A delivery in an earlier round counts as canceled: it had
+ * succeeded before, and canceling the replay restored it. After a cancellation, deliveries that are still pending count
+ * as canceled and follow their schedule. Lock the replay's row first. If the replay completes, its event is written in
+ * the same transaction.
  *
- * @param end the state of a replay without a pending delivery
+ * @param end the state that the replay gets if no delivery is pending
  */
 export async function countReplay(
   trx: DatabaseTransaction,
@@ -66,5 +67,5 @@ function writeFinished(trx: DatabaseTransaction, { id, organization_id: organiza
   });
 }
 
-/** Counting a large replay takes a while. Twenty times as long passes before the next count. */
+/** Counting a large replay takes a while. The next count begins after twenty times this duration, at least 1 s. */
 const countEvery = sql`greatest(interval '1 second', 20 * (clock_timestamp() - statement_timestamp()))`;

@@ -4,7 +4,7 @@ import { pendingMigrations } from './migrate.ts';
 /**
  * Checks at the start of a process that the database answers and is migrated.
  *
- * @throws an error that says how to fix it. It never contains the database's URL, because the URL holds a password
+ * @throws an error that names the remedy. The error never contains the database's URL, because the URL holds a password
  */
 export async function requireLedger(db: Database): Promise<void> {
   let pending: string[];
@@ -20,9 +20,9 @@ export async function requireLedger(db: Database): Promise<void> {
 }
 
 /**
- * Refuses to start while erasures are being repeated in a restored ledger: until then, it holds erased data.
+ * Refuses to start while erasures are being repeated in a restored ledger: until then, the ledger holds erased data.
  *
- * @throws an error that says what to do
+ * @throws an error that names the command to run
  */
 export async function refuseRestore(db: Database): Promise<void> {
   const { restoring_since: since } = await db

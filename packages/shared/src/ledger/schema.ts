@@ -17,11 +17,11 @@ export interface OrganizationsTable {
   /** When a closing organization's data is to be erased. */
   erase_at: Generated<Date | null>;
   closed_at: Generated<Date | null>;
-  /** Null: the setting `RETENTION_BODIES`. */
+  /** Null if the setting `RETENTION_BODIES` applies. */
   body_retention_seconds: Generated<number | null>;
-  /** Workers have noted every event up to this position in `bodies_to_remove`. */
+  /** Up to this position, workers have noted all events in `bodies_to_remove`. */
   bodies_removed_position: Generated<number>;
-  /** Whether it gets a copy of everyone's operational events. */
+  /** Whether the organization gets a copy of the operational events of all organizations. */
   operator: Generated<boolean>;
   created_at: CreatedAt;
 }
@@ -29,7 +29,7 @@ export interface OrganizationsTable {
 interface ConsoleSessionsTable {
   id: Uuid;
   organization_id: Uuid;
-  /** The key that minted the link; null if the owner's service did. */
+  /** The key that created the link; null if an internal caller created it. */
   key_id: Uuid | null;
   scopes: string[];
   path: string;
@@ -39,7 +39,7 @@ interface ConsoleSessionsTable {
   /** SHA-256 of the link's token. */
   link_hash: Buffer;
   link_expires_at: Date;
-  /** When somebody tried to use the link again. */
+  /** When somebody last tried to use the link again. */
   link_reused_at: Generated<Date | null>;
   /** SHA-256 of the organization's id and the cookie; null until the link is used. */
   cookie_hash: Generated<Buffer | null>;
@@ -67,10 +67,10 @@ export interface ApiKeysTable {
   last_used_address: Generated<string | null>;
   last_used_user_agent: Generated<string | null>;
   ip_allowlist_mode: Generated<'enforce' | 'report'>;
-  /** Requests from outside the allowlist since it last changed, if the mode is `report`. */
+  /** Requests from outside the allowlist, counted since the list last changed and only in the mode `report`. */
   outside_count: Generated<number>;
   outside_last_at: Generated<Date | null>;
-  /** The newest 20 addresses, newest first. */
+  /** The last 20 addresses outside the allowlist, the newest first. */
   outside_addresses: Generated<string[] | null>;
 }
 
@@ -83,7 +83,7 @@ export interface WebhooksTable {
   description: string | null;
   state: 'enabled' | 'disabled' | 'deleted';
   disabled_reason: 'manual' | 'failing' | 'gone' | null;
-  /** Every change increments it. A worker's cached copy serves only leases with the same version or an older one. */
+  /** Every change of the webhook increments it. A cached copy serves only leases with this version or an older one. */
   version: Generated<number>;
   /** Encrypted; null if the webhook is deleted. */
   secret_sealed: string | null;
@@ -92,13 +92,13 @@ export interface WebhooksTable {
    */
   previous_secret_sealed: string | null;
   previous_secret_expires_at: Date | null;
-  /** Null if the webhook has none. */
+  /** Null if the webhook has no headers. */
   header_names: Generated<string[] | null>;
-  /** The entries of the headers as JSON, encrypted; null if the webhook has none, or is deleted. */
+  /** The names and values of the headers as JSON, encrypted; null without headers or if the webhook is deleted. */
   headers_sealed: Generated<string | null>;
   /** Whether a successful probe enables the webhook after a worker has disabled it as failing. */
   auto_recover: Generated<boolean>;
-  /** The test delivery that probes the disabled webhook; null if none does. */
+  /** The test delivery that probes the disabled webhook; null without a probe. */
   recovery_probe_id: Generated<Uuid | null>;
   created_at: CreatedAt;
   updated_at: Generated<Date>;
@@ -106,14 +106,14 @@ export interface WebhooksTable {
 
 /**
  * The configuration of a webhook from a version on. A trigger inserts a row when the URL, the patterns or the state
- * change. An attempt used the URL with the greatest version up to the attempt's version.
+ * change. An attempt used the URL of the greatest version that is not above the attempt's version.
  */
 export interface WebhookVersionsTable {
   webhook_id: Uuid;
   version: number;
   /** Empty if the organization is closed. */
   url: string;
-  /** Null, like the state, in versions before the table had these columns. */
+  /** Null, like the state, in rows from before the table had these columns. */
   event_patterns: string[] | null;
   state: 'enabled' | 'disabled' | 'deleted' | null;
   /** When the transaction of the change began; null if that is not known. */
@@ -130,41 +130,41 @@ export interface WebhookHealthTable {
   failed_attempts: Generated<number>;
   first_failure_at: Date | null;
   /**
-   * When the circuit breaker's open period ends. Failures or a `Retry-After` open the breaker. Without openings, a request
-   * has reset the health, and no success has come since.
+   * When the circuit breaker's open period ends. Failures or a `Retry-After` open the breaker. If `openings` is 0 and
+   * this time is set, the health was reset, and no success has followed.
    */
   open_until: Date | null;
   /**
-   * How often failures have opened the breaker since the last success. If this is positive after `open_until`, the
-   * breaker is half-open.
+   * How often the breaker has opened since it last closed; at least 1 after a `Retry-After`. If `open_until` has passed
+   * and this number is positive, the breaker is half-open.
    */
   openings: Generated<number>;
   /**
-   * The delivery that probes a half-open circuit breaker. The probe lasts while that delivery is leased, at most to
+   * The delivery that probes a half-open circuit breaker. The probe lasts while that delivery is leased, at most until
    * `probe_until`.
    */
   probe_delivery_id: Generated<Uuid | null>;
-  /** The end of an ordinary lease that began with the probe. The delivery's own lease may last longer. */
+  /** The end of a lease of normal length that began with the probe. The delivery's own lease may last longer. */
   probe_until: Generated<Date | null>;
-  /** How long ended pauses lasted since the first failure. This time does not count as failing. An interval. */
+  /** An interval: how long ended pauses lasted since the first failure. This time does not count as failing. */
   paused_for: Generated<unknown>;
 }
 
-/** The limits, pause and hold of a webhook. Webhooks without any have no row. */
+/** The limits, pause and hold of a webhook. A webhook that never had one of these has no row. */
 export interface WebhookControlsTable {
   webhook_id: Uuid;
   rate_limit_per_second: Generated<number | null>;
   max_in_flight: Generated<number | null>;
   paused_since: Generated<Date | null>;
-  /** When the pause ends. Nothing is written then: readers compare. */
+  /** When the pause ends. No statement runs at that time: readers compare the time with the clock. */
   resume_at: Generated<Date | null>;
   pause_reason: Generated<string | null>;
-  /** The rate for deliveries that were due at `released_at`, when a pause ended. */
+  /** The rate for the deliveries that were due when a pause ended, at `released_at`. */
   release_per_second: Generated<number | null>;
   released_at: Generated<Date | null>;
-  /** Until when the receiver asked to wait. */
+  /** The receiver asked with `Retry-After` to wait until this time. */
   held_until: Generated<Date | null>;
-  /** Dispatch adds the time that each leased delivery takes at the rate. */
+  /** Each lease advances this time by the interval between two deliveries at the rate. */
   rate_used_until: Generated<Date | null>;
   /** The deliveries that dispatch has leased; null = unknown, for example right after the limit was set. */
   in_flight_ids: Generated<Uuid[] | null>;
@@ -192,14 +192,14 @@ export interface EventSubjectsTable {
   subject: string;
 }
 
-/** A row for each event that its fan-out gave no delivery, and for each event of a slow fan-out. */
+/** A row for each event whose fan-out created no delivery or was slow. */
 export interface FanOutsTable {
   event_id: Uuid;
   began_at: Date;
   ended_at: Generated<Date>;
 }
 
-/** Events that the service itself emitted and that some webhook must not get, or that are an operator's copy. */
+/** A row for each operational event about a webhook, and for each operator's copy of an operational event. */
 export interface OperationalEventsTable {
   event_id: Uuid;
   /** The webhook that must not get the event; in an operator's copy, the organization. */
@@ -212,7 +212,7 @@ export interface EventBodiesTable {
   body: string;
 }
 
-/** Tests, and events whose body a worker removes under a shorter retention once nothing needs it. */
+/** Tests, and events past an organization's shorter retention. Workers remove their bodies once nothing needs them. */
 export interface BodiesToRemoveTable {
   organization_id: Uuid;
   event_id: Uuid;
@@ -326,17 +326,17 @@ export interface AttemptsTable {
   first_byte_ms: number | null;
   /** When the row was written or, if the attempt was successful, when the delivery completed. */
   recorded_at: Generated<Date | null>;
-  /** The address that was connected to. Null, like the headers, for a successful attempt. */
+  /** The address to which the worker connected. Null, like the headers, for a successful attempt. */
   remote_address: Generated<string | null>;
   response_headers: ColumnType<Record<string, string> | null, string | null | undefined>;
 }
 
-/** Responses to requests with an `Idempotency-Key`, kept while they may be replayed. */
+/** Responses to requests with an `Idempotency-Key`, kept while a repeated request may get them. */
 export interface IdempotencyKeysTable {
   /** SHA-256 of organization, key, method and path. */
   id: Buffer;
   organization_id: Uuid;
-  /** The organization that the answer to an internal caller shows. */
+  /** The organization that the answer shows, if an internal caller made the request. */
   about_organization_id: Generated<Uuid | null>;
   /** SHA-256 of the request. The same key with another request is refused. */
   fingerprint: Buffer;
@@ -380,7 +380,7 @@ export interface SendingPausesTable {
   paused_at: Generated<Date>;
 }
 
-/** A worker writes its row every minute. */
+/** The delivery settings of each worker. A worker writes its row every minute. */
 export interface WorkerPoliciesTable {
   worker_id: Uuid;
   policy: ColumnType<Partial<DeliveryPolicy>, string, string>;
@@ -396,7 +396,7 @@ export interface ErasuresTable {
   selection_sha256: string;
   /** The encrypted selection; null once the erasure is completed. */
   selection_sealed: string | null;
-  /** A hash of the subject by `event_key`, which fan-out compares; null once the erasure is completed. */
+  /** The hash of the subject by the function `event_key()`. Fan-out compares it; null once the erasure is completed. */
   selected_subject: string | null;
   selected_ids: Uuid[] | null;
   selected_before: Date | null;
@@ -406,7 +406,7 @@ export interface ErasuresTable {
   counts: ColumnType<ErasureCounts, string, string>;
   changed_at: Generated<Date>;
   due_at: Generated<Date>;
-  /** A worker works on the erasure until this time, unless it claims it again. */
+  /** One worker works on the erasure until this time, and may renew the claim. */
   claimed_until: Generated<Date | null>;
   pass_began_at: Generated<Date | null>;
   pass_position: Generated<number | null>;
@@ -418,7 +418,7 @@ export interface ErasuresTable {
   until_position: Generated<number | null>;
 }
 
-/** A replay's deliveries are the elements of `delivery_ids`, each in the round at the same place in `rounds`. */
+/** A replay's deliveries are in `delivery_ids`. The n-th element of `rounds` is the round of the n-th delivery. */
 export interface ReplaysTable {
   id: Uuid;
   organization_id: Uuid;
@@ -436,7 +436,7 @@ export interface ReplaysTable {
   /** Null once the replay has ended. */
   delivery_ids: Generated<Uuid[] | null>;
   rounds: Generated<number[] | null>;
-  /** When each delivery was due before the replay; null unless it was pending. May be shorter than `delivery_ids`. */
+  /** When each delivery was due before the replay. If it was not pending, the entry is null, or missing at the end. */
   due_times: Generated<(Date | null)[] | null>;
   /** When a worker next counts a running replay. */
   count_due_at: Generated<Date>;
@@ -444,7 +444,7 @@ export interface ReplaysTable {
 
 export interface ErasureExportTable {
   only_row: Generated<boolean>;
-  /** When the erasures were last exported to their end. */
+  /** When an export last reached the end of the list of erasures. */
   exported_at: Date | null;
   /** Set while erasures are repeated in a restored ledger. No service starts meanwhile. */
   restoring_since: Date | null;

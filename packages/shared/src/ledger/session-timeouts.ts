@@ -12,8 +12,8 @@ export const sessionTimeoutsMs = {
  * Sets the timeouts for all later sessions of the connected role in this database. Sessions of a pooler need the
  * timeouts from the role, because a pooler's clients can set nothing beyond a transaction.
  *
- * Concurrent migrations wait for a lock. Otherwise PostgreSQL fails all except one of them when they change a role's
- * settings at once.
+ * Concurrent migrations wait for a lock. If several changed a role's settings at once, PostgreSQL would fail all except
+ * one.
  */
 export async function setRoleTimeouts(db: Database): Promise<void> {
   await db.transaction().execute(async (trx) => {
@@ -26,8 +26,8 @@ export async function setRoleTimeouts(db: Database): Promise<void> {
 }
 
 /**
- * Throws if a session has no limit for a statement, a lock or an idle transaction. The error says how to fix it. A
- * single statement that hangs would otherwise block its pooler session forever.
+ * Throws if a session has no limit for a statement, a lock or an idle transaction. The error names the remedy. Without
+ * limits, a single statement that hangs would block its pooler session forever.
  */
 export async function requireRoleTimeouts(db: Database): Promise<void> {
   const names = Object.keys(sessionTimeoutsMs);

@@ -18,13 +18,13 @@ export interface SkippedSelection {
 export const daysOfSkipped = ({ since, until }: SkippedSelection): BodyDays =>
   daysBetween(since.getTime() - idMarginMs, (until?.getTime() ?? Date.now()) + idMarginMs);
 
-/** A delivery is written after its event, unless the database's clock was adjusted meanwhile. */
+/** A delivery is written after its event. This margin covers an adjustment of the database's clock meanwhile. */
 const clockMargin = sql`interval '1 minute'`;
 
 /**
- * Events without a delivery to the webhook: accepted since the webhook was created, fanned out, with a stored body, and
- * not about the webhook itself. The oldest first. Subtracts the two sets as a whole, because a lookup for each event
- * takes ten times as long.
+ * Selects events without a delivery to the webhook, the oldest first. They were accepted since the webhook was created,
+ * are fanned out, have a stored body and are not about the webhook itself. Subtracts the events with deliveries as a
+ * whole set, because a lookup for each event takes ten times as long.
  */
 export function skippedEvents(selection: SkippedSelection, limit: number): RawBuilder<unknown> {
   const { organizationId, webhookId, since, until, types } = selection;

@@ -3,7 +3,7 @@ import type { Uuid } from '../runtime/ids.ts';
 
 /** The attempts of a webhook that started in one minute, hour or day, by event type and result. */
 export interface WebhookCountsTable {
-  /** Or its organization: each attempt is counted for both. */
+  /** The webhook or its organization: each attempt is counted for both. */
   webhook_id: Uuid;
   level: 'minute' | 'hour' | 'day';
   start: Date;
@@ -12,11 +12,11 @@ export interface WebhookCountsTable {
   error: string;
   /** 0 if the attempts succeeded or got no answer. */
   status_code: number;
-  /** Numbers of buckets (see `bucketOf`). For each, `durations` counts all attempts, and `lags` the first ones. */
+  /** Positions in `attemptBuckets`. For each, `durations` counts all attempts, and `lags` counts first attempts. */
   buckets: number[];
   durations: number[];
   lags: number[];
-  /** When the newest of the attempts started, and its delivery if it failed. */
+  /** When the newest attempt started, and its delivery if the attempt failed. */
   last_at: Date;
   last_delivery_id: Uuid | null;
 }
@@ -28,13 +28,13 @@ export interface UncountedAttemptsTable {
   recorded_at: Generated<Date>;
   webhook_ids: Uuid[];
   delivery_ids: Uuid[];
-  /** The event if this is the first attempt of its delivery. */
+  /** The event of a delivery's first attempt; null for later attempts. */
   first_of: Maybe<Uuid>[];
   event_types: string[];
   errors: Maybe<string>[];
   status_codes: Maybe<number>[];
   started_at: Date[];
   durations: number[];
-  /** Numbers of elements that statistics leave out, from 1. */
+  /** The positions, from 1, of the elements that statistics leave out. */
   left_out: number[];
 }

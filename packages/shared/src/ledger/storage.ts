@@ -4,7 +4,7 @@ export const partitionedTables = ['events', 'event_subjects', 'fan_outs', 'deliv
 export const bodiesTable = 'event_bodies';
 export type PartitionedTable = (typeof partitionedTables)[number];
 
-/** Fast enough for a partition of a hundred million rows: the server's default is a tenth of this. */
+/** Fast enough to vacuum a partition of a hundred million rows. The server's default is a tenth of this. */
 const quickVacuum = 'autovacuum_vacuum_cost_limit = 2000';
 /**
  * Analyzing a table renews the plans of prepared statements. This matters because a month's partition begins empty and

@@ -1,31 +1,31 @@
 import { sql } from 'kysely';
 import type { DatabaseTransaction } from './database.ts';
 
-// The expressions read a row `k` of `webhook_controls`, or a missing one, and a row `h` of `webhook_health`.
+// The expressions read a row `h` of `webhook_health`, and a row `k` of `webhook_controls`, which may be missing.
 
 export const isPaused = sql<boolean>`coalesce(k.resume_at > now(), false)`;
 
 /** Whether the receiver asked with `Retry-After` to wait. */
 export const isHeldByReceiver = sql<boolean>`coalesce(k.held_until > now(), false)`;
 
-/** Only dispatch leases the deliveries of such a webhook. */
+/** Whether the webhook has a limit. Only dispatch leases the deliveries of such a webhook. */
 export const isLimited = sql<boolean>`num_nonnulls(k.rate_limit_per_second, k.max_in_flight, k.release_per_second) > 0`;
 
 /** Whether the webhook's due deliveries may wait for a pause, a hold or a limit. */
 export const isControlled = sql<boolean>`(${isPaused} or ${isHeldByReceiver} or ${isLimited})`;
 
 /**
- * How many deliveries may be leased now at this rate per second, or null without a rate. Unused time counts for 0.4 s, or
- * for two deliveries. Dispatch runs at least every 250 ms, so it can keep the rate.
+ * Returns how many deliveries may be leased now at this rate per second, or null without a rate. The maximum is the
+ * number for 0.4 s, and at least two. Dispatch runs at least every 250 ms, so it can keep the rate.
  */
 export const allowedAt = (rate: ReturnType<typeof sql>) => sql<number | null>`
   floor((greatest(0.4, 2.0 / ${rate}) - greatest(extract(epoch from k.rate_used_until - now()), 0)) * ${rate})::int`;
 
-/** Whether the webhook's limits block every delivery now, according to the notes of dispatch's last lease. */
+/** Whether the webhook's limits block every delivery now, as dispatch noted them with its last lease. */
 export const isAtLimit = sql<boolean>`coalesce(
   ${allowedAt(sql`least(k.rate_limit_per_second, k.release_per_second)`)} < 1 or cardinality(k.in_flight_ids) >= k.max_in_flight, false)`;
 
-/** How long the webhook has been paused, or will be, since its first failure. Nothing could fail or succeed then. */
+/** How long the webhook has been paused, or will be, since its first failure. No attempt could fail or succeed then. */
 export const pausedFor = sql`(h.paused_for + coalesce(
   greatest(k.resume_at - greatest(k.paused_since, h.first_failure_at), interval '0'), interval '0'))`;
 
@@ -41,8 +41,8 @@ export async function endPause(trx: DatabaseTransaction, webhookId: string): Pro
 }
 
 /**
- * Clears failures and closes the circuit breaker: both concern the previous URL, or the time before the webhook was
- * disabled. With `open_until` set, the next success changes health again, and may write `webhook.recovered`.
+ * Clears failures and closes the circuit breaker, because they concern the previous URL or the time before the webhook
+ * was disabled. Sets `open_until`, so that the next success changes the health again and may write `webhook.recovered`.
  */
 export async function resetHealth(trx: DatabaseTransaction, webhookId: string): Promise<void> {
   await sql`

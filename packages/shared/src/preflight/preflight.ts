@@ -15,10 +15,10 @@ import type { Logger } from '../runtime/index.ts';
 const tolerableOffsetMs = 5_000;
 
 /**
- * Runs before a process starts. The ledger must exist and be migrated. The queue's Redis must accept our credentials
- * and keep its jobs. This machine's clock should agree with the database's. Logs lesser problems as warnings.
+ * Call before a process begins its work. Requires a migrated ledger, and a Redis for the queue that accepts our
+ * credentials and keeps its jobs. Logs lesser problems as warnings, such as a clock that differs from the database's.
  *
- * @throws an error that says what to do if the process must not start
+ * @throws if the process must not start; the error says what to do
  */
 export async function runPreflightChecks(parts: {
   db: Database;

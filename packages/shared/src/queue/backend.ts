@@ -31,8 +31,9 @@ export interface QueueBinding {
 }
 
 /**
- * For producers, which must answer their callers. If Redis is unavailable, commands fail at once instead of being
- * queued. A connection without an answer for 5 s (a firewall dropped it) is replaced; TCP alone would need 15 minutes.
+ * Connects producers, which must answer their callers. If Redis is unavailable, commands fail at once instead of being
+ * queued. After 5 s without an answer, ioredis replaces the connection: a firewall may have dropped it. TCP alone would
+ * need 15 minutes.
  *
  * @param isWakeUp true if losing the jobs does no harm. Otherwise the backend stores them on disk before it answers, as
  *   far as it can
@@ -45,8 +46,8 @@ export function producerBinding(backend: QueueBackend, queue: string, isWakeUp =
 }
 
 /**
- * For workers, which wait for Redis without a limit. After a crash of PostgreSQL, workers repeat the work whose commits
- * it lost.
+ * Connects workers, which wait for Redis without a limit. If a crash of PostgreSQL loses commits, workers repeat the
+ * lost work.
  */
 export function workerBinding(backend: QueueBackend, queue: string): QueueBinding {
   return backend.kind === 'postgres'
@@ -69,10 +70,10 @@ const endWithinMs = 1_000;
 
 function bindRedis(url: string, queue: string, settings: RedisClientOptions): QueueBinding {
   const connection = connectRedis(url, { retryStrategy: redisRetryDelayMs, ...settings });
-  // BullMQ reports errors itself while it uses the connection.
+  // Ignore errors here, because BullMQ reports them while it uses the connection.
   connection.on('error', () => undefined);
   return {
-    // One hash tag per queue puts its keys into one slot, so that a Redis Cluster can hold it.
+    // The hash tag puts all keys of a queue into one slot, so that a Redis Cluster can hold the queue.
     options: { connection, prefix: `{enterprise-api-${queue}}` },
     factory: createRedisBackend,
     end: async () => {

@@ -23,7 +23,7 @@ const optionsOf: Record<JobName, JobsOptions> = {
   },
 };
 
-/** If its first connection fails, BullMQ never reconnects. The next use therefore opens a new queue. */
+/** If the first connection of a queue fails, BullMQ never reconnects. The next use therefore opens a new queue. */
 export function createJobProducer<Name extends JobName>(
   backend: QueueBackend,
   name: Name,
@@ -89,8 +89,8 @@ const maxUnanswered = 1_000;
 
 /**
  * Wakes workers for committed events. May skip events, because the relay finds every event in the outbox. Events of one
- * event loop iteration share a job. If a request is large or many jobs wait, the job names no events. The
- * relay then reads them from the outbox.
+ * event loop iteration share a job. If a request is large or many jobs wait, the job names no events. The relay then
+ * reads the events from the outbox.
  */
 export function createNotifier({ producer, clock, onOutcome }: NotifierOptions) {
   const countWaitingJobs = createJobCounter(producer, clock);

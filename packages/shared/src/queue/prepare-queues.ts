@@ -2,8 +2,8 @@ import { openQueue } from './backend.ts';
 import { jobs } from './jobs.ts';
 
 /**
- * Adds no jobs to each queue in PostgreSQL. With the first call, BullMQ creates the sequence of the queue's job ids.
- * Producers may not create a sequence, and grants only cover existing ones.
+ * Adds an empty list of jobs to each queue in PostgreSQL. The first such call creates the sequence of the queue's job
+ * ids. Producers may not create a sequence, and grants only cover existing sequences.
  */
 export async function prepareQueues(url: string): Promise<void> {
   for (const { queue: name } of Object.values(jobs)) {

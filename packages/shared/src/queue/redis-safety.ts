@@ -15,8 +15,8 @@ const answerWithinMs = 2_000;
 /**
  * Checks the queue's Redis before a process starts. The process must not start if Redis refuses our credentials,
  * because waiting would not help. Nor may it start if a full Redis evicts keys, because jobs would silently be lost. A
- * missing append-only file only causes a warning, because losing wake-up jobs costs time but no event. Events that only
- * the queue holds are lost, however.
+ * missing append-only file only causes a warning. Without this file, a restart of Redis loses wake-up jobs, which costs
+ * only time. But the restart also loses events that only the queue holds.
  */
 export async function inspectQueue(backend: QueueBackend): Promise<QueueSafety> {
   if (backend.kind === 'postgres') return { problem: null, warnings: [] };

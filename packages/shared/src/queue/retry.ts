@@ -5,7 +5,7 @@ import { withQueues } from './operator-queue.ts';
 const retriesWithinMs = 60_000;
 
 /**
- * Retries the failed jobs of a queue. Skips jobs that fail during the call, so that it ends even if every job fails.
+ * Retries the failed jobs of a queue. Skips jobs that fail during the call, so that the call ends even if all fail.
  *
  * @returns how many jobs had failed before the call. Null if the queue does not answer or takes longer than a minute;
  *   some of the jobs may then already wait again

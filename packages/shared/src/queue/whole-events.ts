@@ -4,7 +4,7 @@ import { type JobData, jobs } from './jobs.ts';
 
 /** A job that carries a whole event. */
 export interface WholeEventJob {
-  /** As any program may have added it. */
+  /** Not validated: any program may have added the job. */
   data: unknown;
   /** Milliseconds since 1970. */
   addedAt: number;
@@ -15,11 +15,11 @@ export interface WholeEventJob {
   remove(): Promise<boolean>;
 }
 
-/** In the direction in which jobs move, so that a job that moves meanwhile is found later rather than never. */
+/** The usual order of a job's states, so that the search usually still finds a job that moves on meanwhile. */
 const states: readonly JobType[] = ['delayed', 'waiting', 'prioritized', 'active', 'failed'];
 
 /**
- * Collects the jobs with whole events that match. A job that changes its state meanwhile may be missing.
+ * Passes the matching jobs with whole events to `use`. A job that changes state during the search may be missing.
  *
  * @throws when the queue does not answer
  */
@@ -34,7 +34,7 @@ export async function findWholeEvents(
     const found = new Map<string | undefined, Job>();
     for (const state of states) {
       for (let start = 0; ; start += jobsPerCommand) {
-        // The newest first, because jobs leave a queue at the other end.
+        // Read the newest jobs first, because jobs leave a queue at the other end.
         const page = (await queue.getJobs([state], start, start + jobsPerCommand - 1, false)) as (Job | undefined)[];
         for (const job of page) {
           if (job !== undefined && matches({ data: job.data, addedAt: job.timestamp })) found.set(job.id, job);

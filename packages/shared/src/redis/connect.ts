@@ -18,7 +18,7 @@ export const disconnectTimeout = 100;
 /**
  * Connects to the Redis that `REDIS_URL` names.
  *
- * @param options ioredis's options. `retryStrategy` applies to the whole connection, even to a Cluster's
+ * @param options ioredis's options. In a Cluster, `retryStrategy` applies to the whole Cluster, not to each node
  */
 export function connectRedis(url: string, options: RedisClientOptions = {}): RedisClient {
   const address = redisAddress(url);
@@ -28,7 +28,7 @@ export function connectRedis(url: string, options: RedisClientOptions = {}): Red
     : new Redis({ ...sentinelOptions(address), ...options });
 }
 
-/** @throws if the URL has no valid form of `REDIS_URL`, which the settings check excludes */
+/** @throws if the URL is not valid for `REDIS_URL`. The settings check refuses such a URL earlier */
 export function redisAddress(url: string): RedisAddress {
   const address = parseRedisUrl(url);
   if (address === undefined) throw new Error(`REDIS_URL: ${redisUrlForms}`);

@@ -9,7 +9,7 @@ export interface RedisSubscriber {
 }
 
 interface SubscriberOptions {
-  /** Called for each connection, to subscribe to the channels. Messages between two connections are lost. */
+  /** Subscribes to the channels. Called for each new connection. Messages between two connections are lost. */
   onReady: (client: Redis) => void;
   onMessage: (message: string) => void;
   onError: (error: Error) => void;
@@ -18,8 +18,8 @@ interface SubscriberOptions {
 }
 
 /**
- * Opens a connection that receives messages, whichever node they were published on. In a Cluster, it connects to a
- * single node, and to the next one after a disconnect. ioredis's own Cluster subscriber changes nodes silently, so lost
+ * Opens a connection that receives messages, whichever node they were published on. In a Cluster, connects to a single
+ * node. After a disconnect, connects to the next node. ioredis's own Cluster subscriber changes nodes silently, so lost
  * messages would go unnoticed.
  */
 export function connectSubscriber(url: string, options: SubscriberOptions): RedisSubscriber {
@@ -31,7 +31,7 @@ export function connectSubscriber(url: string, options: SubscriberOptions): Redi
 }
 
 /**
- * Disables ioredis's own resubscription: it does not catch rejections, so a connection that closes meanwhile would end
+ * Disables ioredis's own resubscription, which does not catch rejections. A connection that closes meanwhile would end
  * the process.
  */
 function subscribing({ disconnectTimeout }: SubscriberOptions): RedisClientOptions {

@@ -3,12 +3,12 @@ export interface BackoffLimits {
   maxMs: number;
 }
 
-/** For a store that does not answer: PostgreSQL or Redis. */
+/** Used while PostgreSQL or Redis does not answer. */
 export const storeBackoff: BackoffLimits = { firstMs: 100, maxMs: 1_000 };
 
 /**
- * The delay for ioredis's `retryStrategy`. BullMQ's default delay grows to 20 s, so a worker would notice a recovered
- * Redis only after that time.
+ * The delay for ioredis's `retryStrategy`. BullMQ's default delay grows to 20 s. With it, a worker could notice a
+ * recovered Redis 20 s late.
  *
  * @param failures consecutive failed attempts to connect, from 1
  */
@@ -17,7 +17,7 @@ export function redisRetryDelayMs(failures: number): number {
 }
 
 /**
- * The wait before the next try. It doubles with each failed try.
+ * The wait before the next try. The wait doubles with each failed try, up to `maxMs`.
  *
  * @param failures consecutive failed tries, from 1
  */

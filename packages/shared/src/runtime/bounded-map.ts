@@ -1,6 +1,6 @@
 /**
- * A map with a maximum number of entries. Beyond that number, each new entry drops the one that was set longest ago.
- * Setting a key again makes it the newest. Reading a key does not, so that a read costs no more than in a plain map.
+ * A map with a maximum number of entries. In a full map, each new entry replaces the entry that was set longest ago.
+ * Setting a key again makes its entry the newest. Reading a key changes nothing and costs as little as in a plain map.
  */
 export class BoundedMap<Key, Value> extends Map<Key, Value> {
   readonly #maxEntries: number;

@@ -15,7 +15,7 @@ const jitter = z
   .transform(Number)
   .refine((value) => value <= 10, 'must be a number from 0 to 10');
 
-/** Parses `720h` to milliseconds. `0`, with or without a unit, means forever: infinite. */
+/** Parses `720h` to milliseconds. `0`, with or without a unit, means forever and becomes infinity. */
 export const retentionPeriodSchema = z
   .string()
   .transform((text) => (text === '0' ? '0h' : text))

@@ -18,10 +18,10 @@ export interface EnvironmentRules {
 }
 
 /**
- * Reads settings from environment variables. Returns all problems together, each with the name of its variable; no
+ * Reads settings from environment variables. Returns all problems together, each with the name of its variable. No
  * message contains a value. An empty variable counts as unset.
  *
- * @param shape one zod schema per variable, from its text or undefined to its value
+ * @param shape one zod schema per variable, which converts the variable's text, or undefined if unset
  * @param crossCheck finds problems between settings that are individually valid
  */
 export function parseEnvironment<Shape extends z.ZodRawShape>(

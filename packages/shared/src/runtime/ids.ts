@@ -27,7 +27,7 @@ export function newUuid(): Uuid {
   return randomUUIDv7();
 }
 
-/** Replaces the time bits of a UUIDv7 from a machine with a wrong clock. The ledger is partitioned by these bits. */
+/** Replaces the time bits of a UUID, for example if a clock was wrong. The ledger is partitioned by these bits. */
 export function withUuidTime(uuid: Uuid, unixMs: number): Uuid {
   const time = Math.max(0, Math.floor(unixMs)).toString(16).padStart(timeDigits, '0');
   return formatUuid(time + uuid.replaceAll('-', '').slice(timeDigits));
@@ -39,8 +39,8 @@ export function uuidTimeMs(uuid: Uuid): number {
 }
 
 /**
- * The smallest and the greatest id. They limit the partitions that a cached plan opens: from a parameter with a list of
- * ids, the planner derives no range.
+ * The smallest and the greatest id. As parameters, they limit the partitions that a cached plan opens. The planner
+ * derives no range from a parameter with a list of ids.
  */
 export function rangeOf(ids: readonly Uuid[]): { from: Uuid; to: Uuid } {
   const sorted = [...ids].sort();

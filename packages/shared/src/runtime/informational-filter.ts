@@ -12,8 +12,8 @@ type ByteSource = { read(size?: number): Buffer | null; destroy(error: Error): u
 
 /**
  * Removes informational responses (100 Continue, 103 Early Hints, …) that precede the final response. HTTP requires
- * clients to accept them at any time. undici closes the connection when a 100 arrives, so an endpoint that sends one
- * could never answer. A 101 stays in the stream, because it changes the protocol.
+ * clients to accept them at any time. undici closes the connection when a 100 arrives, so without this filter, an
+ * endpoint that sends a 100 could never answer. A 101 stays in the stream, because it changes the protocol.
  */
 export class InformationalFilter {
   /** True if any bytes, even informational ones, came since the last call of `arm`. */
@@ -37,8 +37,8 @@ export class InformationalFilter {
   }
 
   /**
-   * Call this before each response. Otherwise the filter passes all bytes to the parser, which refuses those that come
-   * while no response is due.
+   * Call this before each response. An unarmed filter passes all bytes to the parser. The parser refuses bytes that
+   * arrive while no response is due.
    */
   arm(): void {
     this.#isArmed = true;

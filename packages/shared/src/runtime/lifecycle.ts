@@ -8,7 +8,7 @@ export const exitCodes = { ok: 0, failure: 1, software: 70, config: 78 } as cons
 type Closer = { name: string; close: () => unknown; withinMs: number | undefined };
 
 export interface Closers {
-  /** Registers a closer as soon as its resource exists. `closeAll` waits for it at most `withinMs`, if given. */
+  /** Call this as soon as the resource exists. `closeAll` waits for `close` at most `withinMs`, if given. */
   add(name: string, close: () => unknown, withinMs?: number): void;
   /** Runs every closer once, the latest first. If one fails, logs the error and continues with the next. */
   closeAll(): Promise<void>;
@@ -35,7 +35,7 @@ export function createClosers(log: Logger): Closers {
   };
 }
 
-/** Limits closing, because a hanging database or queue must not delay the stop. The ledger keeps what is left to do. */
+/** Limits each closer: a hanging database or queue must not delay the stop. The ledger keeps the unfinished work. */
 export const closeWithinMs = 500;
 
 /** Starts a loop, which the closers stop. */

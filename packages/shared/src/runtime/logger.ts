@@ -31,8 +31,8 @@ const secretPattern =
 const mayHoldSecret = /nwk_|whsec_|bearer |eyJ/i;
 
 /**
- * Logs one JSON object per line. As a last step, it redacts keys, webhook secrets, bearer tokens and JWTs in the whole
- * line.
+ * Creates a logger that writes one JSON object per line. In the finished line, the logger redacts API keys, webhook
+ * secrets, bearer tokens and JWTs.
  *
  * @param destination by default standard output, through {@link LogOutput}
  */
@@ -73,7 +73,7 @@ export function scrubSecrets(text: string): string {
   return mayHoldSecret.test(text) ? text.replace(secretPattern, '$1$2$3[redacted]') : text;
 }
 
-/** 8 MiB, in characters: about 30,000 lines. */
+/** Characters and bytes together: about 30,000 lines. */
 const maxWaiting = 8 * 1_024 * 1_024;
 /** Short, because a slow but working reader empties a pipe within milliseconds. */
 const retryAfterMs = 20;
@@ -91,8 +91,8 @@ export class LogOutput {
   #isScheduled = false;
 
   /**
-   * @param write writes as many bytes as the reader accepts, and returns their number; throws if the reader accepts
-   *   none
+   * @param write writes as many bytes as the reader accepts, and returns their number; throws if the reader accepts no
+   *   byte
    */
   constructor(write: (bytes: Uint8Array) => number) {
     this.#write = write;

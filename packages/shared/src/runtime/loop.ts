@@ -1,9 +1,9 @@
 /** A task that this process repeats, never twice at the same time. */
 export interface Loop {
   start(): void;
-  /** Starts the next run now, or once the current run ends. Waits until `wakeFloorMs` after the last run's start. */
+  /** Starts the next run now, or once the current run ends, but not within `wakeFloorMs` of the last run's start. */
   wake(): void;
-  /** Prevents further runs, aborts the signal of the current one, and resolves when it ends. */
+  /** Prevents further runs, aborts the signal of the current run, and resolves when that run ends. */
   stop(): Promise<void>;
 }
 
@@ -14,12 +14,12 @@ export interface LoopOptions {
    */
   run: (stopping: AbortSignal) => Promise<number> | Promise<void>;
   onError: (error: unknown) => void;
-  /** Milliseconds until the next run, also after an error. */
+  /** Milliseconds until the next run, unless `run` returns another number. Also applies after an error. */
   everyMs: number;
   /** The minimum time between the start of a run and the start of a run that {@link Loop.wake} causes; 0 by default. */
   wakeFloorMs?: number;
   /**
-   * Returns a number from 0 to 1. It varies every wait by ± 10 %, so that many processes do not run at the same time.
+   * Returns a number from 0 to 1. The number varies each wait by ± 10 %, so that many processes do not run together.
    */
   random?: () => number;
 }

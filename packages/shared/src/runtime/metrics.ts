@@ -7,8 +7,8 @@ export { exponentialBuckets, Histogram, type Registry } from 'prom-client';
 export { Counter, Gauge };
 
 /**
- * The default of 10 ms would wake each process 100 times a second, a quarter of an idle system's cost. A sample
- * includes this interval, so keep it far below the alert's threshold of half a second.
+ * The default of 10 ms would wake each process 100 times a second, a quarter of an idle system's cost. A measured lag
+ * includes this interval, so keep the interval far below the alert's threshold of half a second.
  */
 const eventLoopLagEveryMs = 250;
 

@@ -30,8 +30,8 @@ export class MicroBatcher<Item, Result> {
   /**
    * Adds an item to the open batch.
    *
-   * @returns what `run` returned for the whole batch; the same promise for every item of a batch
-   * @throws what `run` threw for the whole batch
+   * @returns the result of `run` for the whole batch; the same promise for every item of a batch
+   * @throws the error of `run` for the whole batch
    */
   add(item: Item): Promise<Result> {
     const batch = this.#openBatch();
@@ -40,13 +40,13 @@ export class MicroBatcher<Item, Result> {
     return batch.result.promise;
   }
 
-  /** Starts all waiting batches, or as many as may run. The others start as soon as one ends. */
+  /** Starts all waiting batches, or as many as may run. When a running batch ends, the next batch starts. */
   startAll(): void {
     for (const batch of this.#waiting) batch.isDue = true;
     this.#startDue();
   }
 
-  /** Starts all waiting batches. Resolves once no batch waits or runs, whether they succeeded or failed. */
+  /** Starts all waiting batches. Resolves once no batch waits or runs, even if some batches failed. */
   async flush(): Promise<void> {
     this.startAll();
     while (this.#running.size > 0) await Promise.allSettled([...this.#running].map((batch) => batch.result.promise));

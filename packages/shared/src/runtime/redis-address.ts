@@ -16,7 +16,7 @@ interface Several {
   tls: boolean;
 }
 
-/** The scheme names the form of Redis, so that no second setting can contradict the address. */
+/** The scheme names the kind of Redis, so that no second setting can contradict the address. */
 export const redisUrlForms =
   'must be redis://host:port, redis+sentinel://host:port,host:port/master-name or redis+cluster://host:port,host:port, each ' +
   'also with user:password@ before the hosts, or as rediss… for TLS';

@@ -47,8 +47,8 @@ export type AddressPolicyOptions = {
 };
 
 /**
- * The rule for every outbound connection. Throws if a text is not a range, because the settings parser has already
- * refused such texts.
+ * The rule for every outbound connection. Throws if a text is not a range, which is a bug: the settings parser refuses
+ * such texts.
  */
 export function createAddressPolicy({ allowedPrivateCidrs }: AddressPolicyOptions): AddressPolicy {
   const allowed = ranges(...allowedPrivateCidrs);

@@ -44,7 +44,7 @@ export function parseCidr(text: string): Cidr | null {
   return { network: (number >> BigInt(hostBits)) << BigInt(hostBits), hostBits };
 }
 
-/** Always false for an IPv4 address in an IPv6 range. */
+/** An IPv6 range, even `::/0`, contains no IPv4 address. */
 export function contains({ network, hostBits }: Cidr, address: AddressNumber): boolean {
   if (hostBits > ipv4Bits && isIpv4Number(address)) return false;
   return address >> BigInt(hostBits) === network >> BigInt(hostBits);

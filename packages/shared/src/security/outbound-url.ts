@@ -35,8 +35,8 @@ export function checkNewUrl(raw: string, policy: AddressPolicy): OutboundUrlChec
  * refused keep working.
  */
 export function checkOutboundUrl(raw: string, policy: AddressPolicy): OutboundUrlCheck {
-  // Check the text before lowercasing, because that turns some letters outside ASCII, such as the Kelvin sign, into
-  // ASCII.
+  // Check the text before lowercasing, because lowercasing turns some letters outside ASCII, such as the Kelvin sign,
+  // into ASCII.
   const reason = textProblem(raw) ?? urlProblem(raw, policy);
   return reason === null ? { ok: true, url: withLowerCaseOrigin(raw) } : { ok: false, reason };
 }
@@ -58,7 +58,7 @@ function urlProblem(raw: string, policy: AddressPolicy): string | null {
   const authority = /^https:\/\/([^/?#]*)/i.exec(raw)?.[1] ?? '';
   if (authority.includes('@')) return 'The URL must not contain credentials.';
   if (authority.includes('%')) return 'The host must not be percent-encoded.';
-  // The pattern excludes an empty port, a leading zero, and a host in another part of the URL.
+  // The pattern excludes an empty port, a port with a leading zero, and an empty host as in `https:///example.com`.
   const [, typedHost = ''] = /^(\[[^\]]*\]|[^:[\]]+)(?::[1-9]\d{0,4})?$/.exec(authority) ?? [];
   const url = URL.parse(raw);
   if (typedHost === '' || url === null) return 'The URL is not valid.';
@@ -113,7 +113,7 @@ const maxNameLength = 253;
 const labelPattern = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
 /**
- * Checks the syntax of a host name from the URL parser (lower case, punycode). The parser accepts `{{host}}`,
+ * Checks the syntax of a host name from the URL parser (lower case, punycode). The parser itself accepts `{{host}}`,
  * `a..b.com`, 64-octet labels and a bare `xn--`. Refuses a trailing dot as an empty label, because name, SNI and
  * certificate would differ.
  */
@@ -127,9 +127,9 @@ function isLocalName(name: string): boolean {
 }
 
 /**
- * True if the typed host equals the name that the parser read: ASCII labels in any case, or the letters that their
- * punycode encodes. Refuses full-width letters, circled digits and ideographic dots, because the parser folds them into
- * other letters.
+ * True if the typed host equals the parser's name. Each typed label is ASCII in any case, or the letters that the
+ * parsed label's punycode encodes. Refuses full-width letters, circled digits and ideographic dots, because the parser
+ * folds them into other letters.
  */
 function isTypedAsItself(typed: string, name: string): boolean {
   const labels = name.split('.');

@@ -37,7 +37,7 @@ export function parseKeyRing(text: string): ParsedKeyRing {
   return { ok: true, keys: [first, ...others] };
 }
 
-/** Derives a key for MACs from each key of the ring. The first one signs; accept a MAC of any of them. */
+/** Derives a MAC key from each key of the ring. Sign with the first MAC key, and accept a MAC of any MAC key. */
 export function macKeys(ring: KeyRing, purpose: string): Buffer[] {
   return ring.map(({ key }) =>
     Buffer.from(hkdfSync('sha256', key, '', `enterprise-api ${purpose}`, encryptionKeyBytes)),

@@ -51,7 +51,7 @@ const ratioSchema = z
   .regex(/^(?:0(?:\.\d{1,9})?|1(?:\.0{1,9})?)$/, 'must be a number from 0 to 1')
   .transform(Number);
 
-/** The supported variables of OpenTelemetry: traces by OTLP over HTTP. */
+/** The variables of OpenTelemetry that the services support. They export traces by OTLP over HTTP. */
 export const tracingSettings = {
   OTEL_SDK_DISABLED: booleanSchema.prefault('false'),
   OTEL_EXPORTER_OTLP_ENDPOINT: endpointSchema.optional(),

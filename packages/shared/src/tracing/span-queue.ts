@@ -5,19 +5,19 @@ type DropReason = 'queue_full' | 'not_exported';
 
 export interface SpanQueueOptions {
   exporter: Pick<SpanExporter, 'export' | 'shutdown'>;
-  /** The queue sends its next request after this time, even if the last one has no answer. */
+  /** The queue sends its next request after this time, even if the last request has no answer. */
   giveUpAfterMs: number;
   onExported: (spans: number) => void;
   /** @param error the exporter's error, if it reported one */
   onDropped: (reason: DropReason, spans: number, error?: Error) => void;
 }
 
-/** Number of spans, a few megabytes. The queue drops further spans, so that no work waits for a collector. */
+/** Maximum number of spans, a few megabytes. The queue drops further spans, so that no work waits for a collector. */
 const maxPending = 4_096;
 const exportEveryMs = 1_000;
 const flushWithinMs = 1_000;
 
-/** OpenTelemetry's queue, which alone neither counts spans nor limits the time of its stop. */
+/** Adds to OpenTelemetry's queue counts of spans, and a time limit for the stop. */
 export function createSpanQueue(
   { BatchSpanProcessor }: Pick<typeof import('@opentelemetry/sdk-trace'), 'BatchSpanProcessor'>,
   { exporter, giveUpAfterMs, onExported, onDropped }: SpanQueueOptions,

@@ -1,4 +1,4 @@
-/** In characters. Exceeds version 00, because a later version of the header may be longer. */
+/** In characters. Exceeds the length of version 00, because a later version of the header may be longer. */
 export const longestTraceparent = 256;
 
 /** The standard forbids version `ff` and all-zero ids. */

@@ -51,7 +51,7 @@ export function createApiKeyService({ db, cursors }: { db: Database; cursors: Cu
   return {
     revoke,
 
-    /** Revokes the key of the request. The audit log shows the address that asked for it. */
+    /** Revokes the key that authenticated the request. The audit log shows the client's address. */
     revokeOwn: async (transact: Transact, { key, address }: Principal): Promise<Problem | undefined> => {
       const asked = fieldChanges({ address: null }, { address }, ['address']);
       const refused = await revoke(transact, { id: key.id, organizationId: key.organization.id }, asked);
@@ -77,7 +77,7 @@ export function createApiKeyService({ db, cursors }: { db: Database; cursors: Cu
       return row === undefined ? problem('not_found') : present(row);
     },
 
-    /** @param refuse may refuse the change of this key, which nobody else can change meanwhile */
+    /** @param refuse may refuse the change; runs while the key is locked, so that nobody else changes the key */
     update: async (
       transact: Transact,
       name: KeyName,

@@ -14,7 +14,7 @@ export interface AuditFilter {
   until: Date | undefined;
 }
 
-/** Without an organization filter, returns entries of all organizations: only internal callers read the audit log. */
+/** Without an organization filter, returns entries of all organizations. Only internal callers may leave it out. */
 export async function listAuditEntries(db: Database, page: PageQuestion, filter: AuditFilter) {
   const { organizationId, objectTypes, object, actions, since, until } = filter;
   let query = db.selectFrom('audit_log').selectAll().select(positionOf('created_at')).where(isAfter(page));

@@ -22,7 +22,7 @@ export function createAuditService({ history, cursors }: { history: HistoryReads
       return paginate(cursors, { cursor, limit }, scope, ask, present);
     },
 
-    /** An entry as its organization sees it: our staff appears as `operator`. */
+    /** Lists entries as their organization sees them: our staff appears as `operator`. */
     listOwn: (
       organizationId: Uuid,
       objectTypes: readonly AuditObjectType[],

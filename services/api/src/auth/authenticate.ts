@@ -30,7 +30,7 @@ export interface AuthenticatorOptions {
   cache: Pick<KeyCache, 'peek' | 'load'>;
   failures: FailureLimit;
   clock: Clock;
-  /** Reads the credential that keys, or sessions of the console, present; null if there is none. */
+  /** Returns the key, or the credential of a console session, in the presented values. Null if there is none. */
   credentialOf?: (presented: readonly string[] | undefined) => string | null;
   /** True if the credentials belong to sessions of the console. */
   forSessions?: boolean;
@@ -85,7 +85,7 @@ export function hasExpired({ expiresAt }: StoredKey, nowMs: number): boolean {
   return expiresAt !== null && expiresAt.getTime() <= nowMs;
 }
 
-/** One answer for a session, or a link to one, that is missing, unknown, used or ended. */
+/** The one answer for every session or link to a session that is missing, unknown, used or ended. */
 export const sessionEnded = problem('unauthorized', {
   message: 'The console session is missing, unknown, used or ended.',
 });
@@ -138,7 +138,7 @@ const maxAddresses = 50_000;
 
 /**
  * Remembers in memory which keys authenticated from which address within the last hour. Such keys are looked up even
- * while the address is blocked. Otherwise one client's failures would lock out all others behind a shared proxy.
+ * while the address is blocked. Without this, one client's failures would lock out all others behind a shared proxy.
  */
 export interface RecentSuccesses {
   /** @param digest SHA-256 of the key; the key itself is never kept */

@@ -6,10 +6,10 @@ import { createRequestLimit, type RateLimiterOptions } from './rate-limit.ts';
 export interface ConsoleSettings {
   /** The origin of the console's pages. */
   readonly publicUrl: string;
-  /** The owner's page that mints links. */
+  /** The page of this API's owner that creates links to the console. */
   readonly signInUrl: string | null;
   readonly brand: { readonly name: string; readonly logo: string | null } | null;
-  /** Requests per minute and organization, over all its sessions. */
+  /** Requests per minute of an organization, in all its sessions together. */
   readonly rateLimit: number;
 }
 
@@ -18,8 +18,8 @@ type ConsoleJudgeOptions = Pick<AuthenticatorOptions, 'cache' | 'failures'> &
   Omit<RateLimiterOptions, 'limits'> & { limit: number };
 
 /**
- * Judges requests with the cookie of a console session, in the same order as requests with a key. A plan without API
- * access may read, and may revoke keys.
+ * Checks requests with the cookie of a console session, in the same order as requests with a key. If the plan has no
+ * API access, sessions may still read and revoke keys.
  */
 export function createConsoleJudge({
   cache,
@@ -43,7 +43,7 @@ export function createConsoleJudge({
   });
 }
 
-/** The ledger stores a hash of this text, so the cookie does not work under another organization's name. */
+/** The ledger stores a hash of this text, so the cookie does not work with another organization's id. */
 export function sessionCredential(organizationId: string, token: string): string {
   return `${organizationId}.${token}`;
 }

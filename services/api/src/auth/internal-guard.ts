@@ -24,7 +24,7 @@ export function createInternalGuard({ holderOf }: InternalSecrets): Guard<Intern
   };
 }
 
-/** A `service` may use the whole internal listener, an `ingress` only request authorizations, a `producer` only emit. */
+/** A `service` may use the whole internal listener. An `ingress` only authorizes requests, a `producer` only emits. */
 export type InternalRole = 'service' | 'ingress' | 'producer';
 
 export function refusedRole(role: Exclude<InternalRole, 'service'>): Problem {

@@ -22,7 +22,7 @@ interface JudgedRequest {
   readonly authorization: readonly string[] | undefined;
   /** The scope that the key needs; null for an unknown path or method. */
   readonly scope: RouteScope | null;
-  /** True if any valid key is enough. Nothing after 401 is then checked or counted. */
+  /** True if any valid key is enough. The checks after 401 are then skipped, and the request is not counted. */
   readonly acceptsAnyKey: boolean;
   readonly userAgent: string | undefined;
   /** True if an earlier check already counted this request, so that this check does not count it again. */

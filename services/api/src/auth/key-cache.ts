@@ -6,7 +6,7 @@ import type { StoredKey } from './queries.ts';
 export type CredentialKind = 'key' | 'session';
 
 interface KeyCacheOptions {
-  /** Without a kind, the hash may be that of either. */
+  /** Without a kind, the hash may belong to a key or to a session. */
   find: (hash: Buffer, kind?: CredentialKind) => Promise<StoredKey | null>;
   clock: Pick<Clock, 'monotonic'>;
   maxEntries?: number;
@@ -30,8 +30,8 @@ const absenceFreshMs = 1_000;
 const keyReadsOnMs = 60 * 1_000;
 
 /**
- * Caches keys by their hash. A pushed change applies at once. If the push is lost, the change applies after 4 s, on a
- * busy machine within 5 s. The absence of a key is cached for 1 s only, because a new key must work by then.
+ * Caches keys by their hash. A pushed change applies at once. If the push is lost, the change applies within 4 s, or
+ * within 5 s on a busy machine. The absence of a key is cached for 1 s only, because a new key must work by then.
  */
 export class KeyCache {
   readonly #find: KeyCacheOptions['find'];

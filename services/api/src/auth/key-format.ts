@@ -44,7 +44,7 @@ function checksumOf(body: string): string {
 }
 
 /**
- * Every character is equally likely. Bytes from 248 are discarded, because they would favour the first eight
+ * Every character is equally likely. Discards bytes of 248 and above, because they would favour the first eight
  * characters.
  */
 function randomBase62(length: number, randomBytes: (count: number) => Uint8Array): string {

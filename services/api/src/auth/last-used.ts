@@ -1,7 +1,7 @@
 import { type Clock, MicroBatcher, type Uuid } from '@enterprise-api/shared/runtime';
 import type { KeyUse } from './queries.ts';
 
-/** Records when and from where keys were last used: outside of requests, in batches, and at most once a minute per key. */
+/** Records the last uses of keys. Writes in batches, outside of requests, at most once a minute per key. */
 export interface LastUsed {
   note(keyId: Uuid, origin: Origin): void;
   flush(): Promise<void>;

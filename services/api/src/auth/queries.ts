@@ -21,14 +21,14 @@ export interface StoredKey {
 }
 
 interface StoredSession {
-  /** Null if the owner's service minted the link. */
+  /** Null if a service of this API's owner created the link, and not a key. */
   keyId: Uuid | null;
   label: string | null;
   showBodies: boolean;
   linkReusedAt: Date | null;
 }
 
-/** Finds a key of an active organization by its SHA-256. Only this query takes no organization, because the key's row names it. */
+/** Finds a key of an active organization by its SHA-256. Takes no organization, because the key's row names it. */
 export async function findKeyByHash(db: Database, hash: Buffer): Promise<StoredKey | null> {
   const row = await db
     .selectFrom('api_keys')
@@ -68,8 +68,8 @@ export interface KeyUse {
 }
 
 /**
- * Records the last use of keys. Locks rows in id order. Skips a key if its recorded use is less than a minute older than
- * the new one, and keys of closed organizations, whose uses an erasure has removed.
+ * Records the last use of keys. Locks rows in id order. Skips a key whose recorded use is less than a minute older than
+ * the new use. Skips keys of closed organizations, because an erasure removes their recorded uses.
  */
 export async function markKeysUsed(db: Database, uses: readonly KeyUse[]): Promise<void> {
   await sql`
@@ -98,7 +98,7 @@ export interface OutsideUses {
 }
 
 /**
- * Adds requests to those that the keys' rows show. Skips a key whose allowlist or mode has changed meanwhile, and keys of
+ * Adds requests to the counts in the keys' rows. Skips keys whose allowlist or mode has changed meanwhile, and keys of
  * closed organizations.
  */
 export async function addOutsideUses(db: Database, uses: readonly OutsideUses[]): Promise<void> {
@@ -121,8 +121,8 @@ export async function addOutsideUses(db: Database, uses: readonly OutsideUses[])
 }
 
 /**
- * Finds a live session of the console by the SHA-256 of its cookie, or of a link that still works. It ends with its key, and has no scope that its key
- * has lost.
+ * Finds a live session of the console by the SHA-256 of its cookie, or of a link that still works. A session ends with
+ * its key, and has no scope that its key has lost.
  */
 export async function findSessionByHash(
   db: Database,
@@ -178,7 +178,7 @@ export async function findSessionByHash(
   };
 }
 
-/** The scopes that a session keeps while its key has `granted`; null: no key limits them. */
+/** Returns the scopes of a session that its key still has. If `granted` is null, no key limits the session. */
 function scopesWithin(scopes: readonly ConsoleScope[], granted: readonly Scope[] | null): ConsoleScope[] {
   if (granted === null) return [...scopes];
   if (scopes.includes('*')) return granted.includes('*') ? [...scopes] : [...granted];

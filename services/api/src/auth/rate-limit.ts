@@ -23,7 +23,7 @@ export interface RateLimiter {
 const rateWindowSeconds = 60;
 
 /**
- * An organization's rate limit as shown in answers: 0 for a plan without API access, which only the console shows.
+ * An organization's rate limit as answers show it. Only the console shows a plan without API access, with a limit of 0.
  */
 export function describeRateLimit(limits: Readonly<Record<ApiPlan, number>>, plan: Plan) {
   return { limit: limits[plan as ApiPlan] ?? 0, window_seconds: rateWindowSeconds };
@@ -47,8 +47,8 @@ export function secondsUntilReset(decision: RateDecision): number {
 }
 
 /**
- * The limiter does not ask Redis for this long after a failure. While Redis hangs, only one request per second then
- * waits for the timeout.
+ * For this long after a failure, the limiter does not ask Redis. While Redis hangs, only requests between two such
+ * pauses wait for it.
  */
 const pauseAfterFailureMs = 1_000;
 
@@ -74,10 +74,10 @@ export function createRateLimiter({ limits, redis, clock, onError }: RateLimiter
   };
 }
 
-/** Counts one request of an organization against a limit of its own. Never throws. */
+/** Counts one request of an organization against a separate limit. Never throws. */
 export type RequestLimit = (organizationId: Uuid) => Promise<RateDecision>;
 
-/** Limits the requests for one route, in the same windows. */
+/** Limits some requests separately, for example those for one route, in the same windows. */
 export function createRequestLimit(
   name: string,
   limit: number,

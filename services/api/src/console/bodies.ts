@@ -17,14 +17,14 @@ export function hideBodies(answer: unknown): unknown {
     hiddenFields.has(name) || (isEvent && name === 'data') || (isRedirect && name === 'error_message')
       ? [name, null]
       : [name, hideBodies(value)];
-  // The size of a body would tell which of two it is.
+  // The size would tell a reader which of several possible bodies is hidden.
   const entries = Object.entries(answer).filter(([name]) => name !== 'Content-Length');
   return Object.fromEntries(entries.map(shown));
 }
 
 /**
- * Notes in the audit log that our staff sees bodies of these events: once for each session and event, because pages
- * poll.
+ * Writes into the audit log that a session from the operator's service shows bodies of these events. Writes one row for
+ * each session and event, because pages poll.
  *
  * @param session the session's public id, which is the actor of the rows
  * @throws DatabaseUnavailableError if the rows were not written: the person then gets 503 instead of the bodies

@@ -17,7 +17,7 @@ const brandSchema = z.strictObject({
     .default(null),
 });
 
-/** The path of a JSON file `{name, logo}`, which the console shows. */
+/** Turns the path of a JSON file `{name, logo}` into its content, which the console shows. */
 export const brandFileSchema = z.string().transform((path, context) => {
   try {
     return brandSchema.parse(JSON.parse(readFileSync(path, 'utf8')));

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { fromPublicId } from '@enterprise-api/shared/runtime';
 
-/** Browsers keep about 50 cookies of a site; a person who visits many organizations loses the oldest session. */
+/** Browsers keep about 50 cookies of a site. Entering a further organization deletes the oldest cookie. */
 const maxCookies = 20;
 
 /** Safari refuses `Secure` cookies of http on loopback, and `__Host-` requires `Secure`. */

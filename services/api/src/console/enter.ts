@@ -30,7 +30,7 @@ interface Entering {
   requestId: string;
 }
 
-/** `POST /console/api/enter`: turns a link into a cookie, once. The page looks at the link before. */
+/** `POST /console/api/enter`: turns a link into a cookie, once. With `look`, only reads the link's label. */
 export function enterRoute(options: EnterOptions): Route<EnteringAccess> {
   const { db, findSession, failures, now } = options;
   return defineRoute({
@@ -50,7 +50,7 @@ export function enterRoute(options: EnterOptions): Route<EnteringAccess> {
       if (isLive && body.look) return { label: session.session?.label ?? null };
       const entered = isLive ? await useLink(options, { access, session, requestId }) : undefined;
       if (entered !== undefined) return entered;
-      // Programs that scan mail may look long after the person entered.
+      // Do not note a look: programs that scan mail may look long after the person entered.
       if (!body.look) await noteReuse(options, linkHash, requestId);
       return refuse(failures, access);
     },

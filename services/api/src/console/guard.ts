@@ -10,7 +10,7 @@ import { addressBucket, type ClientAddressOf } from '../http/server/client-addre
 import { requestContextOf } from '../http/server/request-context.ts';
 import { readCookie } from './cookies.ts';
 
-/** A person with a session of the console. Handlers of `/v1` take the session for a key. */
+/** A person with a session of the console. Handlers of `/v1` treat the session as a key. */
 export interface ConsolePrincipal extends Principal {
   readonly key: Principal['key'] & Required<Pick<Principal['key'], 'session'>>;
   readonly setHeader: (name: string, value: string) => void;
@@ -53,8 +53,8 @@ function isForeign({ headers }: Request, publicUrl: string): boolean {
 }
 
 /**
- * Streams, searches and signature checks would reveal the bodies that the session does not show. Staff gets no streams
- * either, because the audit log names each event whose body staff reads.
+ * Streams, searches and signature checks would reveal the bodies that the session does not show. A session from
+ * the operator's service gets no streams at all, because the audit log names each event whose body it shows.
  */
 function hidesWhatIsAsked(
   { key: { session } }: ConsolePrincipal,
@@ -69,7 +69,7 @@ function hidesWhatIsAsked(
   return isRefused ? problem('bodies_hidden') : null;
 }
 
-/** Whoever asks to enter has no session yet. */
+/** The caller of a request that enters the console and has no session cookie yet. */
 export interface EnteringAccess {
   readonly address: string;
   readonly bucket: string;

@@ -32,7 +32,7 @@ interface OwnRouteOptions {
 
 const usual = { tag: 'Account', summary: 'Serve the console' } as const;
 
-/** The routes that only the console has. Their paths continue `/console/api/{org}`. */
+/** The routes that only the console has. Their paths are relative to `/console/api/{org}`. */
 export function ownConsoleRoutes(options: OwnRouteOptions): Route<ConsolePrincipal>[] {
   return [...sessionRoutes(options), ...keyRoutes(options.apiKeys), auditRoute(options.audit)];
 }

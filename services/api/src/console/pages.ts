@@ -20,7 +20,7 @@ const types: Readonly<Record<string, string>> = {
   png: 'image/png',
 };
 
-/** One file in each encoding. The build has compressed it, so that no request does. */
+/** A file in each encoding. The build compresses the files, so that no request has to. */
 interface PageFile {
   readonly type: string;
   readonly plain: Buffer;

@@ -6,13 +6,13 @@ import { isAfter, positionOf } from '../pagination/sql-paging.ts';
 
 export type SessionRow = Row<'console_sessions'> & { ends_at: Date };
 
-/** The sessions that a caller sees: those that a key minted; without a key, all of an organization. */
+/** The sessions that a caller sees: all of an organization, or only those that the key `keyId` minted. */
 export interface SessionOwner {
   organizationId: Uuid;
   keyId: Uuid | null;
 }
 
-/** When the session ends, or has ended: also with its key, and with a link that nobody used. */
+/** The past or future end of a session. The session also ends with its key, or when its unused link expires. */
 const endsAt = sql<Date>`least(ended_at, expires_at,
   (select least(k.revoked_at, k.expires_at) from api_keys k where k.id = key_id),
   case when entered_at is null then link_expires_at end)`;
@@ -47,7 +47,7 @@ export async function listSessions(db: Database, owner: SessionOwner, page: Page
     .execute();
 }
 
-/** @returns the organization's id, or undefined if the caller sees no such session that has not ended */
+/** @returns the organization's id, or undefined if the caller sees no live session with this id */
 export async function endSession(trx: DatabaseTransaction, owner: SessionOwner, id: Uuid): Promise<Uuid | undefined> {
   const found = await selectSessions(trx, owner)
     .where('id', '=', id)
@@ -92,7 +92,7 @@ export async function findUsedLink(db: Database, linkHash: Buffer): Promise<Uuid
   return (await used.where('entered_at', 'is not', null).executeTakeFirst())?.id;
 }
 
-/** Notes that somebody tried a link that was used before, once a minute. */
+/** Notes, at most once a minute, that somebody tried a link that was used before. */
 export async function noteReusedLink(trx: DatabaseTransaction, linkHash: Buffer) {
   return trx
     .updateTable('console_sessions')

@@ -14,7 +14,7 @@ import type { ConsoleSessions } from './service.ts';
 const description =
   'Makes a link to the console for a person. Only this answer contains the link, which works once. `Idempotency-Key` is refused, and the console may be off (404).';
 
-/** Links that a customer's own key mints. Such a session ends with its key. */
+/** Routes for links that a customer's key mints. A session from such a link ends with the key. */
 export function ownConsoleSessionRoutes(sessions: ConsoleSessions): Route<Principal>[] {
   const ownerOf = ({ key }: Principal) => ({ organizationId: key.organization.id, keyId: key.id });
   return [
@@ -56,7 +56,7 @@ export function ownConsoleSessionRoutes(sessions: ConsoleSessions): Route<Princi
   ];
 }
 
-/** Links that the owner's service mints, for customers and for its staff. */
+/** Routes for links that the operator's service mints, for customers and for the operator's staff. */
 export function consoleSessionRoutes(
   sessions: ConsoleSessions,
   { organizationExists }: Pick<ApiKeyService, 'organizationExists'>,

@@ -39,7 +39,7 @@ export function serveConsole(options: ConsoleOptions): RequestHandler {
   };
 }
 
-/** The routes of `/v1`, and the console's own, for the cookie of a session. */
+/** Serves the routes of `/v1`, and the console's own routes, to requests with a session's cookie. */
 function consoleApi({ judge, addressOf, settings, enter, ...options }: ConsoleOptions): RequestHandler {
   const { publicUrl } = settings;
   const routes = [...options.publicRoutes.filter(isForSessions).map(withBodiesOf), ...options.ownRoutes];
@@ -68,7 +68,7 @@ function isForSessions({ path, operationId }: Route<Principal>): boolean {
   return !path.startsWith('/v1/console-sessions') && operationId !== 'getMe' && operationId !== 'revokeOwnKey';
 }
 
-/** A session without bodies gets none. If the owner's staff reads bodies, the audit log says so. */
+/** Hides bodies that the session may not see. The audit log names what a session from the operator's service reads. */
 function withBodiesOf(route: Route<Principal>): Route<ConsolePrincipal> {
   return {
     ...(route as Route<ConsolePrincipal>),

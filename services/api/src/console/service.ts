@@ -42,12 +42,12 @@ interface ConsoleSessionsOptions {
 
 export interface Mint {
   organizationId: Uuid;
-  /** Null: the owner's service mints the link. */
+  /** Null: the operator's service mints the link. */
   key: Principal['key'] | null;
   body: CreateConsoleSession;
 }
 
-/** For a link, or a cookie. */
+/** The secret of a link or a cookie. */
 export const newToken = () => randomBytes(32).toString('base64url');
 
 const maxLive = 100;
@@ -79,7 +79,7 @@ export function createConsoleSessions({ db, cursors, publicUrl, now }: ConsoleSe
           expires_at: new Date(now() + body.expires_in * 1_000),
         });
         const shown = present(row);
-        // A query may name a subject, and audit entries outlive an erasure.
+        // The path's query may name a subject, and audit entries outlive an erasure.
         const fields = fieldChanges(null, { ...shown, path: shown.path.replace(/\?.*/s, '') }, audited);
         await changed({ action: 'console_session.created', objectId: row.id, organizationId, ...fields });
         return { ...shown, url: `${publicUrl}/console/enter#${token}` };

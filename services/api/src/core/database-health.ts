@@ -8,7 +8,7 @@ export class DatabaseUnavailableError extends Error {
 
 /**
  * Waits for work on the database while the database answers the probe. A connection pool waits many seconds for a dead
- * server. The client must get its 503 within one second. The work itself continues, with unknown outcome.
+ * server. The client must get its 503 within one second. After the error, the work continues, with unknown outcome.
  *
  * @param abandon aborted before the error is thrown, so that work that has not begun never begins
  * @throws DatabaseUnavailableError

@@ -4,7 +4,7 @@ import { poolSize } from './open-database.ts';
 
 /**
  * Runs work that uses one database connection at a time, within the organization's limit of connections. Above the
- * limit the work waits up to two seconds, then gets 429 without running.
+ * limit, the work waits up to two seconds. Then the caller gets 429, and the work never runs.
  */
 export type WithinDatabaseShare = <Result>(
   organizationId: string,

@@ -3,8 +3,8 @@ import { DatabaseUnavailableError } from './database-health.ts';
 import type { Transact } from './unit-of-work.ts';
 
 /**
- * Writes into the audit log that an operator reads the data of events, or the bodies of their receivers' answers. Call
- * it before such an answer.
+ * Records in the audit log that an operator reads the data of events, or the bodies of responses to them. Call this
+ * function before you answer the operator.
  *
  * @throws DatabaseUnavailableError if the rows were not written. The operator then gets 503 instead of the bodies.
  */

@@ -3,7 +3,7 @@ import { withTimeout } from '@enterprise-api/shared/runtime';
 import { createDatabaseHealth, currentSignal } from './database-health.ts';
 import type { Foundation } from './foundation.ts';
 
-/** Connections per process and server. */
+/** Connections per process and database server. */
 export const poolSize = 10;
 
 type Settings = Omit<DatabaseOptions, 'poolSize'>;

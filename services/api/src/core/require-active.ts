@@ -8,7 +8,7 @@ export { findOrganizationState } from './queries.ts';
 export const organizationClosed = problem('conflict', { message: 'The organization is closed.' });
 
 /**
- * Keeps an organization active until the transaction ends. Call before a change of the organization.
+ * Keeps an organization active until the transaction ends. Call this function before you change the organization.
  *
  * @returns the problem if the organization does not exist or is closed
  */

@@ -20,7 +20,7 @@ export const isCanceledByWebhook = sql<SqlBool>`(deliveries.status = 'pending' a
 export const effectiveStatus = sql<DeliveryStatus>`
   case when ${isCanceledByWebhook} then 'canceled' else deliveries.status end`;
 
-/** The row has no reason yet if the effective status precedes it. */
+/** If a canceled delivery is still stored as pending, its webhook and organization determine the reason. */
 export const canceledReason = sql<CanceledReason | null>`
   case when not ${isCanceledByWebhook} or webhooks.id is null then deliveries.canceled_reason
        else ${canceledReasonOf('webhooks')} end`;

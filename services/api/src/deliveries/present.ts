@@ -66,7 +66,7 @@ export function presentDetail(row: DeliveryRow, attempts: readonly AttemptRow[],
   };
 }
 
-/** A probe is the only test with attempts that nobody asked for. */
+/** People request all tests except the probe of a disabled webhook. */
 function presentAttempt(row: AttemptRow, { test }: Pick<Delivery, 'test'>): Attempt {
   return {
     id: toPublicId('att', row.id),

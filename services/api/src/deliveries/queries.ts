@@ -36,8 +36,8 @@ export interface DeliveryFilter {
 }
 
 /**
- * An index serves every filter: by id, by subject, by event, by webhook and status, or by type. `query-plans.integration.test.ts` checks
- * this. If no index has all matching rows in page order, PostgreSQL merges the first rows of several parts.
+ * An index serves each filter: id, subject, event, webhook and status, or type. `query-plans.integration.test.ts`
+ * checks this. If no index has all matching rows in page order, PostgreSQL merges the first rows of several parts.
  */
 export async function listDeliveries(
   db: Database,
@@ -73,7 +73,7 @@ export async function listDeliveries(
       ? sql<SqlBool>`true`
       : sql<SqlBool>`deliveries.status = any (${storedStatuses(statuses)}::text[])`;
   if (subject !== undefined) {
-    // A subject has few events. Each lookup reads the deliveries of one.
+    // A subject has few events. Each lookup reads the deliveries of one event.
     const ofEvent = ofTypes
       .where(isStored)
       .where('deliveries.event_id', '=', sql.ref<string>('part.event_id'))
@@ -96,10 +96,10 @@ export async function listDeliveries(
 }
 
 /**
- * Limits `deliveries` to the times of the page, which an index tells: otherwise PostgreSQL would read a page of rows of
- * each part. Rows of the cursor's time do not count, because earlier pages may have them.
+ * Limits `deliveries` to the times of the page, which a subquery reads from an index. Without this limit, PostgreSQL
+ * would read a page of rows of each part. The subquery skips rows of the cursor's time: earlier pages may contain them.
  *
- * @param isOfPart which `deliveries` are of the row `part`: an index must have these columns and the time
+ * @param isOfPart compares `deliveries` with the row `part`; an index must have these columns and `created_at`
  */
 function isOnPage(
   { after, order, limit }: PageQuestion,

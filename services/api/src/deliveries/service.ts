@@ -25,7 +25,7 @@ export function createDeliveryService({ db, history, cursors }: DeliveryServiceO
       const readIndexed = (from: Database, page: PageQuestion) =>
         listDeliveries(from, organizationId, page, indexedOf(filter));
       const options = { matches: matchOf(filters), beginning: beginnings[order] };
-      // No index has both filters: of many rows, few may match.
+      // No index serves both filters, so PostgreSQL may read many rows to find a few.
       const mayTakeLong =
         filters.event_type !== undefined && (filters.webhook_id !== undefined || filters.status !== undefined);
       const ask = async (page: PageQuestion) => {
@@ -55,7 +55,7 @@ const beginnings: Record<Order, Position> = {
   desc: { sortKey: '9999-12-31T23:59:59.999999Z', id: nilUuid },
 };
 
-/** The filters that one index serves: a search that finds few rows would not come forward with both. */
+/** Keeps the filters that one index serves. With more, a search could reach its time limit before its first row. */
 function indexedOf(filter: DeliveryFilter): DeliveryFilter {
   if (filter.eventTypes === undefined) return filter;
   return { ...filter, ...(filter.webhookId === undefined ? { statuses: undefined } : { eventTypes: undefined }) };

@@ -70,7 +70,7 @@ export interface RecordRow {
   kind: ErasureRecord['kind'];
   id: Uuid;
   organization_id: Uuid;
-  /** When it was requested, or when a closed organization's data are due to be erased; UTC with microseconds. */
+  /** The time of the request or revocation, or when a closed organization's data are due; UTC with microseconds. */
   position: string;
   selection_kind: Row<'erasures'>['selection_kind'] | null;
   selection_sha256: string | null;

@@ -39,7 +39,7 @@ const page = {
   maxBytes: 1024 * 1024,
 } as const;
 
-/** Finds the newest complete event. No complete event follows it. */
+/** Finds the newest complete event. */
 const newest = { types: subscribableEventTypeNames, order: 'desc', limit: 1, maxBytes: 0, after: null } as const;
 
 /** Reads events for streams: oldest first, complete events only, no test events. */

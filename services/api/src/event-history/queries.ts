@@ -53,7 +53,7 @@ export interface EventRow extends Pick<Row<'events'>, 'id' | 'occurred_at' | 'cr
 
 /**
  * Reads the first events of each type from the index `events_by_position` and merges them in position order. With a
- * subject, looks up each of its events. `query-plans.integration.test.ts` checks these plans.
+ * subject, looks up each event of the subject. `query-plans.integration.test.ts` checks these plans.
  */
 export async function listEvents(db: Database, organizationId: Uuid, question: EventQuestion): Promise<EventRow[]> {
   const { order, limit, maxBytes, withSubject, subject } = question;
@@ -88,8 +88,8 @@ function eventsOfTypes(organizationId: Uuid, question: EventQuestion): RawBuilde
 }
 
 /**
- * An event has no subject before its fan-out. The list ends before such events, so that a client that follows a subject
- * misses none.
+ * An event has no subject before its fan-out. In ascending order, the list ends before such events, so that a client
+ * that follows a subject misses no event.
  */
 function eventsOfSubject(organizationId: Uuid, subject: string, question: EventQuestion): RawBuilder<unknown> {
   const waiting = sql`position < coalesce((

@@ -37,7 +37,7 @@ interface EventHistoryOptions {
   limits: RetentionLimits;
 }
 
-/** Approximate limit of the bodies on a page: parsing and writing them blocks the process for a while. */
+/** Approximate limit for the bodies of a page: parsing and writing the bodies blocks the process for a while. */
 const maxPageBytes = 4 * 1024 * 1024;
 
 /** Excludes test events. */
@@ -62,7 +62,7 @@ export function createEventHistory({ db, history, cursors, horizon, limits }: Ev
           const beginning = page.order === 'asc' ? start : end;
           return search(db, organizationId, page, read, { ...searched, beginning, matches: contains(q) });
         }
-        // In ascending order, read the primary: a client that follows a replica would skip events that it has not
+        // In ascending order, read the primary: from a replica, a client would skip events that the replica has not
         // replayed.
         return page.order === 'asc' ? read(db, page) : history((from) => read(from, page));
       };
@@ -78,7 +78,7 @@ export function createEventHistory({ db, history, cursors, horizon, limits }: Ev
       return row === undefined ? problem('not_found') : presentEvent(row);
     },
 
-    /** Leaves an entry in the audit log. */
+    /** Writes an entry to the audit log. */
     inspect: async (transact: Transact, organizationId: Uuid, id: Uuid): Promise<InspectedEvent | Problem> => {
       const row = await findEvent(db, organizationId, id, subscribableEventTypeNames);
       if (row === undefined) return problem('not_found');
@@ -91,7 +91,7 @@ export function createEventHistory({ db, history, cursors, horizon, limits }: Ev
 
 const searched = { maxBytes: maxPageBytes, sizeOf: ({ body }: ShownEvent) => body?.length ?? 0 };
 
-/** Whether a string of the event's data contains the text. A body without `\` has its strings as they are. */
+/** Whether a string of the event's data contains the text. A body without `\` contains its strings unescaped. */
 const contains =
   (text: string) =>
   ({ body }: ShownEvent) =>
@@ -110,7 +110,7 @@ async function isExpired(limits: RetentionLimits, after: Position | null): Promi
 type ShownEvent = Omit<EventRow, 'position' | 'isBeyondPage'>;
 
 const start: Position = { sortKey: '0', id: nilUuid };
-/** Follows every event. */
+/** The position after every event. */
 const end: Position = { sortKey: '9'.repeat(15), id: uuidAtTime(Date.parse('9999-12-31')) };
 
 function toPlace(position: Position | null): EventPlace | null {

@@ -6,7 +6,7 @@ import { BoundedMap, type Clock, type Uuid } from '@enterprise-api/shared/runtim
  * events.
  */
 const everyMs = 50;
-/** Processes with streams announce them at least every 2 s. */
+/** Processes announce the organizations of their streams at least every 2 s. */
 const followedForMs = 5_000;
 const maxFollowed = 100_000;
 
@@ -16,7 +16,7 @@ const maxFollowed = 100_000;
  */
 export class EventNotifier {
   readonly #clock: Clock;
-  /** Until when processes with streams follow an organization (monotonic). Events of all others need no message. */
+  /** Monotonic time until which an organization may have streams. Events of other organizations need no message. */
   readonly followedUntil = new BoundedMap<Uuid, number>(maxFollowed);
   readonly #recent = new Map<Uuid, { again: boolean }>();
   #publish: (change: Change) => Promise<void> = async () => undefined;

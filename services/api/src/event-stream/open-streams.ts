@@ -72,7 +72,7 @@ export class OpenStreams {
     for (const { feed } of this.#feeds.values()) feed.wake();
   }
 
-  /** Finds events whose push was lost, with one statement for all organizations. Announces the organizations again. */
+  /** Finds events whose message was lost, by one statement for all organizations. Announces the organizations again. */
   async look(): Promise<void> {
     for (const organizationId of this.#feeds.keys()) this.#options.announce(organizationId);
     const waiting = [...this.#feeds].flatMap(([organizationId, { feed }]) => {

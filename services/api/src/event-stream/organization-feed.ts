@@ -12,7 +12,7 @@ export interface FeedEvent extends Place {
   body: string;
 }
 
-/** Events after a position; empty while newer events are incomplete. */
+/** Events after a position, up to the horizon. */
 export interface FeedPage {
   events: readonly FeedEvent[];
   /** Whether an open transaction delays newer events. */
@@ -26,7 +26,7 @@ export interface FeedOptions {
 
 /** Number of cached pages, for streams that read slightly later than the first. */
 const keptPages = 4;
-/** Within this time, a page may still have an event that was erased meanwhile. */
+/** For this long, a cached page may still contain an event that was erased meanwhile. */
 export const pageLastsMs = 2_000;
 const lookAgainAfterMs = { least: 50, most: 1_600 };
 
@@ -38,9 +38,9 @@ interface KeptPage {
 }
 
 /**
- * Reads the events of one organization for all its streams; streams at one position use one query. No event can be added
- * before the end of a page with events, but an erasure removes events from it, so a page lasts for two seconds. An empty
- * page is valid until the next wake-up.
+ * Reads the events of one organization for all its streams. Streams at the same position share a query. No event can be
+ * added before the end of a page with events, but an erasure may remove one. Such a page is therefore valid for two
+ * seconds. An empty page is valid until the next wake-up.
  */
 export class OrganizationFeed {
   readonly #options: FeedOptions;

@@ -10,7 +10,7 @@ export interface StreamPlan extends Pick<StreamIdentity, 'streamId'> {
   feed: Pick<OrganizationFeed, 'next'>;
   /** Exclusive: the stream begins after this event. */
   from: Place;
-  /** An event that the client already has, and that was incomplete when the stream began; else null. */
+  /** The client's last event if its position is after `from`, else null. The stream does not send it again. */
   known: string | null;
   name: PublicId<'evt'>;
   asked: string | null;
@@ -30,10 +30,11 @@ export interface SendLimits {
 const usualLimits: SendLimits = { bufferedBytes: 256 * 1024, slowMs: 20_000, commentEveryMs: 15_000 };
 
 /**
- * Sends the session, then events as they arrive, until the signal aborts. It stops reading while its client is slow, so
- * a stream holds about 256 KiB and one event. A client that stays slow is cut and can resume from its last event.
+ * Sends the session message, then events as they arrive, until the signal aborts. Sends no event while the client is
+ * slow, so a stream buffers about 256 KiB and one event. If the client stays slow, cuts the connection. The client can
+ * resume from its last event.
  *
- * @returns `slow` if the client was cut
+ * @returns `slow` if the connection was cut
  */
 export async function sendEvents(
   plan: StreamPlan,
@@ -54,7 +55,7 @@ export async function sendEvents(
 
 /**
  * Tracks the stream's position. The client may know only an earlier position, because the stream skips event types that
- * it did not request.
+ * the client did not request.
  */
 function createPlace({ from, name: nameOfFrom, asked }: Pick<StreamPlan, 'from' | 'name' | 'asked'>) {
   let behind = from;

@@ -22,7 +22,7 @@ export interface EventStreamParts {
   slotStore: SlotStore | undefined;
 }
 
-/** Streams detect a lost push within this time. */
+/** Streams detect a lost message about new events within this time. */
 const lookEveryMs = 2_000;
 /** A cached key is at most 4 s old, so a stream ends within 5 s of a key change. */
 const checkKeysEveryMs = 500;
@@ -97,7 +97,7 @@ function createEventStreamService(options: EventStreamOptions) {
       if (signal.aborted) give();
       const patterns = new Set(query.events ?? ['*']);
       return {
-        // A client that reconnects before its first event resumes from here.
+        // A client that reconnects before its first event resumes from this position.
         headers: { 'Last-Event-ID': beginning.name },
         cancel: give,
         start: (sink, closed) => {

@@ -10,8 +10,8 @@ import { isSampled, type Tracing } from '@enterprise-api/shared/tracing';
 const maxInOneTrace = 100;
 
 /**
- * Writes a request's events, each with its own span as the parent of all later spans. In a large request that is
- * recorded, each event has its own trace, linked to the request.
+ * Writes a request's events. Each event has its own span, which is the parent of the event's later spans. If a large
+ * request is recorded, each event has its own trace, linked to the request.
  */
 export async function writeWithSpans(
   tracing: Tracing,

@@ -39,7 +39,7 @@ export function createEventService(options: EventServiceOptions) {
   const { emit, emitWithin, onEmitted, tracing } = options;
   const findMissing = createOrganizationDirectory(options);
 
-  /** Writes the events unless an organization is unknown. Without recorded spans, they keep the incoming trace. */
+  /** Writes the events unless an organization is unknown. If tracing is off, the events keep the incoming trace. */
   const accept = async (
     body: EmitRequest,
     traceparent: string | undefined,
@@ -101,7 +101,7 @@ function unknownOrganization(index: number | null): ErrorDetail {
   return { location: 'body', path, code: 'not_found', message: 'is not an active organization' };
 }
 
-/** Finds the organizations that do not exist or are closed. The others are cached until they are closed. */
+/** Finds the organizations that do not exist or are closed. Caches active organizations until they are closed. */
 function createOrganizationDirectory({
   findActiveOrganizations: find,
   onClosed,

@@ -22,7 +22,7 @@ export interface FannedOut extends Pick<Row<'events'>, 'type' | 'created_at' | '
   fanned_out_at: Date | null;
   /** Whether the event still waits for its fan-out. */
   is_waiting: boolean;
-  /** Whether a running erasure covers the event, if it waits. */
+  /** Whether a running erasure covers the event. Matters only while the event waits. */
   is_being_erased: boolean;
   /** A change that ended before this time was visible to the fan-out. */
   from: string;
@@ -31,8 +31,9 @@ export interface FannedOut extends Pick<Row<'events'>, 'type' | 'created_at' | '
 }
 
 /**
- * Finds when an event was fanned out. Its first delivery is younger than what the fan-out read, at most by the time that
- * makes fan-out note its times. If neither exists, an earlier version fanned the event out, or an erasure came first.
+ * Finds when an event was fanned out. A fan-out that takes over 500 ms or creates no delivery notes its times. Without
+ * noted times, the fan-out began at most 500 ms before the first delivery. Without a time and a delivery, the event
+ * still waits, an earlier version of the service fanned it out, or an erasure came first.
  */
 export async function findFannedOut(
   db: Database | DatabaseTransaction,
@@ -66,7 +67,7 @@ export interface PossibleVersion {
   /** Null in versions before the ledger stored states. */
   state: Row<'webhooks'>['state'] | null;
   events: string[] | null;
-  /** Whether the change had surely ended before the fan-out began. */
+  /** Whether the change to this version had surely ended before the fan-out began. */
   is_sure: boolean;
 }
 
@@ -84,7 +85,7 @@ export interface WebhookAt extends Pick<Row<'webhooks'>, 'created_at' | 'updated
   completed_at: Date | null;
   next_attempt_at: Date | null;
   waiting_for: WaitingFor | null;
-  /** The newest version that was surely visible to the fan-out, and the later ones that may have been. */
+  /** The newest version that was surely visible to the fan-out, and the later ones that may have been visible. */
   versions: PossibleVersion[];
 }
 

@@ -10,7 +10,7 @@ export type Explanations = ReturnType<typeof createExplanations>;
 export function createExplanations(db: Database) {
   return {
     event: (organizationId: Uuid, eventId: Uuid, { webhook_id }: ExplainEventQuery): Promise<Explanation | Problem> =>
-      // Both statements read one state of the ledger: a fan-out between them would contradict itself.
+      // Both statements read one state of the ledger. If a fan-out came between, their results would conflict.
       db
         .transaction()
         .setIsolationLevel('repeatable read')

@@ -35,7 +35,7 @@ export function createForwardAuthentication<Access>(
     if (operation !== null && needsNoKey(operation)) return {};
     const scope = operation === null ? requiredScope : scopeOf(operation);
     const isForAnyKey = operation !== null && acceptsAnyKey(operation);
-    // A repeated check gets no area, so it is not counted.
+    // Without an area, the request is not counted as usage.
     const area = isRepeat || isForAnyKey ? undefined : areaOf(target.path, requiredScope);
     const caller = { address: options.addressOf(request), area };
     context.caller = caller;

@@ -101,7 +101,7 @@ export function portOf({ port, protocol }: URL): number {
   return Number(port) || (protocol === 'https:' ? 443 : 80);
 }
 
-/** The connections to one upstream: one per request in progress. Idle ones are kept for later requests. */
+/** The connections to one upstream: one per request in progress. Idle connections stay open for later requests. */
 export interface ConnectionPool {
   /** Returns the idle connection that was used last, or a new one. */
   acquire(): UpstreamConnection;

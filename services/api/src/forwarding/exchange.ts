@@ -28,7 +28,7 @@ interface ExchangeRecord {
   bytesIn: number;
   bytesOut: number;
   upstreamStatus?: number;
-  /** Time from the start until the upstream's head arrived, or until the exchange ended without one. */
+  /** Time from the start until the upstream's head arrived, or until the exchange ended without a head. */
   upstreamMs?: number;
 }
 
@@ -73,7 +73,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #headTimer: NodeJS.Timeout | undefined;
   #wasResent = false;
   #hasHead = false;
-  /** Buffers the head and a small first chunk until the next tick. So a complete small answer needs one write. */
+  /** True while the head and a small first chunk wait for the next tick. So a complete small answer needs one write. */
   #isHeadHeld = false;
   #heldBody: Buffer | undefined;
   readonly #writtenChunks: WrittenChunks;
@@ -165,7 +165,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (this.#isOver || this.#connection === undefined) return;
     // A body without a length ends with its connection. If the connection failed, the body is incomplete.
     if (this.#connection.hasFailed) return this.cut();
-    // If the body is latin1 text, Node writes head and body to the socket in one write.
+    // Pass the body as latin1 text, because Node then writes head and body to the socket in one write.
     if (this.#heldBody !== undefined) this.#options.response.end(this.#heldBody.toString('latin1'), 'latin1');
     else this.#options.response.end();
     this.#isHeadHeld = false;
@@ -208,7 +208,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   /**
-   * Resends once, if a reused connection died before the first response byte and repeating the request has no effect.
+   * Resends once, if a reused connection died before the first response byte and the request is safe to repeat.
    */
   #mayResend(): boolean {
     const { method } = this.#options.request;
@@ -253,7 +253,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#end(outcome, problem(outcome));
   }
 
-  /** Afterwards the exchange must not touch the connection, because it may already serve another request. */
+  /** Afterwards the exchange must not touch the connection, which may already serve another request. */
   #releaseUpstream(connection: UpstreamConnection): void {
     this.#connection = undefined;
     this.#controller = undefined;

@@ -7,7 +7,7 @@ import { portOf } from './connection.ts';
 import type { Outcome } from './exchange.ts';
 
 /**
- * Begins the span of a request to an upstream. It is the parent of the upstream's own spans. Undefined without tracing.
+ * Begins the span of a request to an upstream. The upstream's own spans are its children. Undefined without tracing.
  */
 export function startForwardSpan(
   tracing: Tracing | undefined,

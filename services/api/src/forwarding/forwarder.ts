@@ -90,7 +90,7 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
       const span = startForwardSpan(options.tracing, request, call, target.origin);
       const headers = await headersTo(request, call, options, span);
       if (awaitsContinue(request) && !request.complete) response.writeContinue();
-      // After the connection has closed during the checks, no `close` follows.
+      // If the connection closed during the checks, no `close` event follows.
       if (response.destroyed) return null;
       const exchange = new Exchange({ ...exchangeOptions(request, call, target, options), response, headers });
       underWay.set(exchange, call.key.organization.id);
@@ -140,7 +140,7 @@ function createTargets({ upstreams, ca }: ForwarderOptions): ReadonlyMap<Area, T
  * @returns false if the connection was closed meanwhile
  */
 function becomesCurrent(request: IncomingMessage, response: ServerResponse): Promise<boolean> {
-  // If the connection closed during the checks, neither `socket` nor `close` follows.
+  // If the connection closed during the checks, neither a `socket` nor a `close` event follows.
   if (request.destroyed) return Promise.resolve(false);
   return new Promise((resolve) => {
     response.once('socket', () => resolve(true));
@@ -153,8 +153,8 @@ function refuseHead(request: IncomingMessage, maxBodyBytes: number): Problem | n
   if (upgrade !== undefined) {
     return invalidHeader('Upgrade', 'is not supported');
   }
-  // Servers disagree about other codings, and about chunks in HTTP/1.0: one could read as a new request the bytes that
-  // another reads as the body.
+  // Servers disagree about other codings, and about chunks in HTTP/1.0. One server could read as a new request the
+  // bytes that another server reads as the body.
   if (coding !== undefined && (coding.toLowerCase() !== 'chunked' || request.httpVersion !== '1.1')) {
     return invalidHeader('Transfer-Encoding', 'must be chunked, in HTTP/1.1');
   }

@@ -1,7 +1,7 @@
 type RawHeaders = readonly string[];
 
 /**
- * Headers that concern one connection only (RFC 9110, section 7.6.1), or frame the body, which each hop does itself.
+ * Headers that concern one connection only (RFC 9110, section 7.6.1), or frame the body. Each hop sets its own framing.
  */
 const hopByHop: ReadonlySet<string> = new Set([
   'connection',
@@ -68,7 +68,7 @@ function connectionOptions(raw: RawHeaders): Set<string> | undefined {
  */
 const removed = new Set(['set-cookie', 'server', 'x-powered-by']);
 
-/** Headers that command a proxy: an ingress before us would send a file or another address's answer instead. */
+/** Commands to a proxy: an ingress in front of us would send a file or another address's answer instead. */
 const proxyOrders = /^x-(?:accel-|sendfile$|lighttpd-send-file$)/;
 
 /** Headers that we set ourselves. The upstream's values for them are dropped. */
@@ -85,8 +85,8 @@ const ownLowerCase = new Set<string>(ownNames.map((name) => name.toLowerCase()))
 
 /**
  * Builds the headers of the answer to the client. Keeps the upstream's order and spelling. Drops hop-by-hop headers and
- * headers about the upstream's software; replaces the headers that we set ourselves. Adds `Cache-Control: no-store` if
- * the upstream sets no `Cache-Control`.
+ * headers about the upstream's software, cookies and commands to proxies. Replaces the headers that we set ourselves.
+ * If the upstream sets no `Cache-Control`, adds `Cache-Control: no-store`.
  *
  * @param raw name, value, name, value … as received from the upstream
  * @param own headers that we add to every answer to this request

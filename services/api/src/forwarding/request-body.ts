@@ -15,7 +15,7 @@ export class BodyTooLargeError extends Error {}
 
 /**
  * Streams a request's body to the upstream, as fast as the upstream reads. undici reads this stream instead of the
- * request, because it destroys its source when the upstream fails. Destroying the request would close the client's
+ * request: if the upstream fails, undici destroys the stream it reads. Destroying the request would close the client's
  * connection, so no answer could be sent.
  */
 export class RequestBody extends Readable {

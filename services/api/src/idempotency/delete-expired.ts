@@ -6,7 +6,7 @@ export interface DeletionOptions {
   everyMs?: number;
   /** Rows per statement: few enough to finish within milliseconds. */
   batchSize?: number;
-  /** Deletes up to `limit` rows, and returns how many it deleted. Default: expired answers. */
+  /** Deletes up to `limit` rows, and returns how many it deleted. By default it deletes expired answers. */
   remove?: (db: Database, limit: number) => Promise<number>;
 }
 

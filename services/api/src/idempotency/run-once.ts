@@ -29,9 +29,9 @@ export type RunOnce = (
 ) => Promise<Answer | Problem>;
 
 /**
- * Runs requests with an `Idempotency-Key` once. One transaction stores the effect and the answer: either both exist or
- * neither. So a client that got no answer may repeat its request. A running request holds an advisory lock of its
- * transaction, and no row. A crash leaves nothing to clean up.
+ * Runs requests with an `Idempotency-Key` once. One transaction stores the effect and the answer: both exist, or
+ * neither exists. So a client that got no answer may repeat its request. Only an advisory lock of its transaction marks
+ * a running request, so a crash leaves nothing to clean up.
  *
  * An `Idempotency-Key` belongs to its owner, method and path. Under `/v1` the owner is the organization, not the API
  * key. A client that replaces its API key between two tries must not repeat the effect. Under `/internal/v1` the owner
@@ -88,8 +88,8 @@ export function fingerprintOf(query: string, json: unknown): Buffer {
 }
 
 /**
- * The SHA-256 of `headers`, or an empty text without them. They may contain a short password, and a reader
- * of the table could find it by its hash. So the hash is sealed, before the answer's body.
+ * The SHA-256 of `headers`, or an empty text without them. They may contain a short password, and a reader of the table
+ * could find the password by its hash. So the hash is sealed together with the answer's body, which follows it.
  */
 function headersPrint(json: unknown): string {
   return hasHeaders(json) ? hash('sha256', JSON.stringify(canonical(json.headers)), 'hex') : '';

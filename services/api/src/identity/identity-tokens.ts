@@ -20,7 +20,7 @@ export interface TokenSubject {
 type Audience = Area | 'api' | 'ingress';
 
 /**
- * Creates signed tokens, by which internal services verify that this API checked a request, and identify the caller.
+ * Creates signed tokens. With them, internal services verify that this API checked a request, and identify the caller.
  */
 export interface IdentityTokens {
   /**

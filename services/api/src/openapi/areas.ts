@@ -1,7 +1,7 @@
 import { areaCatalogue, areaNames } from '@enterprise-api/shared/contracts';
 import type { JsonObject } from './types.ts';
 
-/** Lists the operations that other services answer, each with the scope that the API demands before it forwards. */
+/** Lists the operations that other services answer, each with the scope that the API requires. */
 export function areaOperations(): JsonObject[] {
   return areaNames.flatMap((area) => {
     const { path, below, scopes, exception } = areaCatalogue[area];

@@ -12,7 +12,7 @@ import { tagDescriptions } from './tags.ts';
 import type { Json, JsonObject, Listener, PathItem } from './types.ts';
 import { webhookEntries } from './webhooks.ts';
 
-/** @throws if a route has no named schema or no example */
+/** @throws if a route's schema has no name or no example */
 export function createDocument<Access>(listener: Listener, routes: readonly Route<Access>[]): JsonObject {
   const schemas = createSchemas();
   const errors = createErrorResponses(schemas.of(errorBodySchema, 'output'));

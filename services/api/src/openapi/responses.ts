@@ -143,7 +143,6 @@ export interface HeaderFacts {
   readonly streams?: boolean;
 }
 
-/** Includes headers that only certain responses have. */
 function headerNamesOf({ listener, codes = [], isAuthenticated, isCounted = true, ...more }: HeaderFacts): string[] {
   const countsRequests = listener === 'public' && isAuthenticated && isCounted && !codes.includes('unauthorized');
   const isRefusal = codes.some((code) => /^(?:authentication|permission)_error$/.test(errorCatalogue[code].type));

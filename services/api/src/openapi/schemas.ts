@@ -12,7 +12,7 @@ export interface Schemas {
 
 /**
  * The `id` in a schema's `meta` is its name. If `meta` has `jsonSchema`, the document shows `jsonSchema` instead of the
- * zod schema. The schemas differ where zod reads text (a query parameter) that means a number.
+ * zod schema. The two schemas differ where zod reads a text that means a number, such as a query parameter.
  *
  * @throws if JSON Schema cannot express a schema, or if one name has two meanings
  */

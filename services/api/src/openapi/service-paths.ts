@@ -11,7 +11,7 @@ export const documentPaths: Readonly<Record<Listener, string>> = {
 };
 
 /**
- * Includes everything that listeners serve besides routes: probes, metrics, forward authentication and the document.
+ * Documents paths that listeners serve without a route: probes, metrics, forward authentication and the document.
  */
 export function servicePaths(listener: Listener, errors: ErrorResponses): Record<string, PathItem> {
   const open = (description: OpenOperation) => ({ get: openOperation(description, listener, errors) });

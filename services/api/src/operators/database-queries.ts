@@ -93,7 +93,7 @@ export async function readMaxConnections(db: Database): Promise<number> {
   return rows[0]?.max ?? 0;
 }
 
-/** The schema of the extension, which need not be in the search path; null without the extension. */
+/** The schema of the extension pg_stat_statements, which may be outside the search path; null without the extension. */
 export async function findStatementStatistics(db: Database): Promise<string | null> {
   const { rows } = await sql<{ schema: string }>`
     select n.nspname as schema from pg_extension e join pg_namespace n on n.oid = e.extnamespace
@@ -122,7 +122,7 @@ type TableSize = Omit<NonNullable<DatabaseSizes['tables']>[number], 'vacuumed_at
   analyzed_at: Date | null;
 };
 
-/** Partitions count for their table. A partitioned table has no storage of its own. */
+/** Adds up the partitions of each table, because a partitioned table has no storage of its own. */
 export async function readTables(db: Database): Promise<TableSize[]> {
   const { rows } = await sql<TableSize>`
     with tables as (

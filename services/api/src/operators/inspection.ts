@@ -101,14 +101,14 @@ async function findOwner(trx: Database, id: Uuid): Promise<Uuid | undefined> {
   return (await findOwnerAndHealth(trx, id))?.organization_id;
 }
 
-/** Closing deletes the webhooks of an organization. Changing them is then a conflict. */
+/** Closing an organization deletes its webhooks. A change of such a webhook is then a conflict. */
 async function findActiveOwner(trx: DatabaseTransaction, id: Uuid): Promise<Uuid | Problem> {
   const organizationId = await findOwner(trx, id);
   if (organizationId === undefined) return problem('not_found');
   return (await requireActive(trx, organizationId)) ?? organizationId;
 }
 
-/** Returns false once the owner has deleted the object. */
+/** Returns false if the object does not exist, or its owner has deleted it. */
 function existsFor(find: typeof findOwner, exists: Redelivery['webhookExists']) {
   return async (trx: DatabaseTransaction, id: Uuid): Promise<boolean> => {
     const organizationId = await find(trx, id);

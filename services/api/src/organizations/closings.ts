@@ -8,8 +8,8 @@ const everyMs = 2_000;
 export type Closings = ReturnType<typeof followClosings>;
 
 /**
- * Tells this process which organizations are closed: at once after a pushed change, and again every two seconds, because
- * pushes may be lost and requests may have been accepted just before.
+ * Tells this process which organizations are closed, at once after a notification, and again every two seconds.
+ * Notifications may be lost, and requests may have been accepted just before a notification.
  */
 export function followClosings(db: Database, { log, closers }: Pick<Foundation, 'log' | 'closers'>) {
   const acts: ((organizationId: Uuid) => void)[] = [];

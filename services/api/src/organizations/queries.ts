@@ -92,7 +92,7 @@ export async function closeOrganization(
     .executeTakeFirstOrThrow();
 }
 
-/** Sessions of the console end with their organization, as the list of sessions then says. */
+/** Ends the organization's console sessions, so that the list of sessions shows their end. */
 export async function endSessionsOf(trx: DatabaseTransaction, id: Uuid): Promise<void> {
   const sessions = trx.updateTable('console_sessions').set({ ended_at: sql<Date>`clock_timestamp()` });
   await sessions.where('organization_id', '=', id).where('ended_at', 'is', null).execute();
@@ -108,7 +108,7 @@ export async function findActiveOrganizations(db: Database, ids: readonly Uuid[]
   return rows.map((row) => row.id);
 }
 
-/** The organizations that were closed recently, or whose data is not due to be erased yet. */
+/** The closed organizations whose erasure is not due yet, or became due in the last hour. */
 export async function findRecentlyClosed(db: Database): Promise<Uuid[]> {
   const { rows } = await sql<{ id: Uuid }>`
     select id from organizations where erase_at > now() - interval '1 hour'`.execute(db);

@@ -29,7 +29,7 @@ export interface OrganizationRouteOptions {
   events: Pick<EventHistory, 'listSummaries' | 'inspect'>;
 }
 
-/** Lists webhooks, deliveries and events as each organization itself sees them. */
+/** The lists show webhooks and deliveries as the organization itself sees them, and events without their data. */
 export function organizationRoutes({
   organizations,
   webhooks,

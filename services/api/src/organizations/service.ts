@@ -104,7 +104,7 @@ function longerThan(seconds: number): Problem {
 
 const externalIdTaken = problem('conflict', { message: 'Another organization has this external_id.' });
 
-/** Locks the external id: no other organization can take it until the transaction ends. */
+/** Locks the external id first, so that no other organization can take it until the transaction ends. */
 async function isTaken(
   trx: DatabaseTransaction,
   externalId: string | null | undefined,

@@ -7,7 +7,7 @@ export async function limitStatements(trx: DatabaseTransaction, ms: number): Pro
   await sql`select set_config('statement_timeout', ${String(Math.max(1, Math.ceil(ms)))}, true)`.execute(trx);
 }
 
-/** @returns false if another transaction searches for the organization */
+/** @returns false if another search of the organization is running */
 export async function lockSearch(trx: DatabaseTransaction, organizationId: Uuid): Promise<boolean> {
   const { rows } = await sql<{ free: boolean }>`
     select pg_try_advisory_xact_lock(hashtextextended('search of ' || ${organizationId}, 0)) as free`.execute(trx);

@@ -9,7 +9,7 @@ export interface Search<Row> {
   matches: (row: Row) => boolean;
   /** The position before every row, in page order. */
   beginning: Position;
-  /** Rows that a statement reads. */
+  /** How many rows one statement reads. */
   rowsAtOnce?: number;
   /** A page ends with the row that reaches this size. */
   maxBytes?: number;
@@ -19,11 +19,11 @@ export interface Search<Row> {
 
 export interface Found<Row> {
   rows: Row[];
-  /** The last row that was compared, or the last one of a full page; undefined if the list had no rows. */
+  /** The last row that was compared, or the last row of a full page. Undefined if no row was compared. */
   searchedTo: Row | undefined;
-  /** Where the next page begins if the time was over before the first row. */
+  /** If the time was over before the first row, the next page begins here. */
   beginning?: Position;
-  /** Whether rows behind it were not compared. */
+  /** Whether rows after `searchedTo` were not compared. */
   hasMore: boolean;
 }
 
@@ -35,8 +35,8 @@ const tooManySearches = problem('rate_limited', {
 });
 
 /**
- * Reads rows in page order until the page is full, the list ends, or a second is over. An organization runs one search at a
- * time.
+ * Reads rows in page order until the page is full, the list ends, or a second is over. An organization runs one search
+ * at a time.
  *
  * @param read returns the list's next rows; fewer than asked for if the list ends, or if one of them `isBeyondPage`
  */
@@ -81,7 +81,7 @@ export async function search<Row extends Positioned>(
   }
 }
 
-/** Reads rows in one statement. Returns undefined if PostgreSQL takes half the time of a search: then search instead. */
+/** Reads rows in one statement. Returns undefined after half the time of a search: the caller then searches instead. */
 export async function readAtOnce<Row>(
   db: Database,
   read: (from: Database) => Promise<Row[]>,

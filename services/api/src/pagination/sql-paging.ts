@@ -7,7 +7,7 @@ export function positionOf(column: string): AliasedRawBuilder<string, 'position'
   return utc.as('position');
 }
 
-/** Matches the rows after a position in page order, or all rows. An index can serve the row-value comparison. */
+/** Matches the rows after a position, or all rows without one. An index can serve the row-value comparison. */
 export function isAfter(page: PageQuestion, table?: string): RawBuilder<SqlBool> {
   if (page.after === null) return sql<SqlBool>`true`;
   const { sortKey, id } = page.after;

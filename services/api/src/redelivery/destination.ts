@@ -12,7 +12,7 @@ export interface Target {
 export interface RedeliveryOptions {
   clock: DatabaseClock;
   addressPolicy: AddressPolicy;
-  /** Of a delivery that fan-out did not make. */
+  /** The limit for a delivery that a replay makes of a skipped event. */
   maxAttempts: number;
 }
 

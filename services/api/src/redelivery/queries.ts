@@ -12,13 +12,16 @@ import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { waitingFor } from '../deliveries/effective-status.ts';
 import type { DeliveryRow } from '../deliveries/present.ts';
 
-/** Columns of {@link justDue}. */
+/** The columns to select from {@link justDue}. */
 const dueDelivery = sql`d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts,
   p.next_attempt_at, ${waitingFor} as waiting_for, d.last_status_code, d.last_error, d.last_duration_ms, d.test,
   d.created_at, d.completed_at, d.canceled_reason,
   (select subject from event_subjects where event_id = d.event_id) as subject`;
 
-/** Deliveries `d` that were just made due: no worker has leased them yet. Their rows `p` are not readable yet. */
+/**
+ * Deliveries `d` that the statement makes due, so no worker has leased them. Computes their rows `p`, because a
+ * statement cannot read the rows that it writes.
+ */
 const justDue = (written: RawBuilder<unknown>) => sql`
   ${written} d cross join lateral (
     select d.id as delivery_id, d.organization_id, d.test, now() as next_attempt_at, 0 as lease_count) p`;
@@ -97,20 +100,20 @@ export async function restartDelivery(
 /** Keeps a worker from removing a body while a delivery of its event becomes pending. */
 export const lockBodies = sql`for share`;
 
-/** Deliveries `d` that can be sent again if their bodies are stored: completed, and below the attempt limit. */
+/** Whether a delivery `d` is completed, not erased and below the attempt limit. Its body may be missing. */
 export const restartable = (organizationId: Uuid, which: RawBuilder<unknown>) =>
   sql<SqlBool>`d.organization_id = ${organizationId} and d.status <> 'pending' and not d.erased
         and d.attempt_count < ${attemptLimit} and ${which}`;
 
-/** @param days the days of the events */
+/** @param days the UTC days in which the events were created */
 export const storedBody = (days: BodyDays, lock = sql``) => sql`cross join lateral (
         select from event_bodies b where b.event_id = d.event_id and ${days.within(sql`b.event_id`)} limit 1 ${lock}) kept`;
 
 /**
- * Starts a new round of deliveries, with as many attempts as the previous round. That number is `max_attempts`
- * minus the attempts of earlier rounds. The retry schedule itself is a worker setting. The statement locks rows in id
- * order and checks them again after each lock wait. It looks up the event per row, because the planner may turn
- * `exists` into a join with all events. It moves the successful attempt from the delivery's row to `attempts`, because
+ * Starts a new round of each delivery. The round allows as many attempts as the previous round did: `max_attempts`
+ * minus the attempts before the previous round. The retry schedule itself is a worker setting. The statement locks rows
+ * in id order and checks them again after each lock wait. It looks up the body per row, because the planner may turn
+ * `exists` into a join with all bodies. It moves the successful attempt from the delivery's row to `attempts`, because
  * the next success needs those columns.
  */
 export function restart(

@@ -71,10 +71,10 @@ export async function hasRestartable(
   return rows.length > 0;
 }
 
-/** The days of the events: an event may have waited for weeks before its deliveries were written. */
+/** The days of the events. Has no lower bound, because an event may wait for weeks before its fan-out. */
 const daysOf = ({ until }: DeliverySelection) => daysBetween(0, (until?.getTime() ?? Date.now()) + idMarginMs);
 
-/** Deliveries that a replay restarts, looking for all their bodies at once: one after the other takes twice as long. */
+/** The deliveries that a replay restarts. Looks up all their bodies at once, which takes half as long as one by one. */
 export const selectedDeliveries = (organizationId: Uuid, selection: DeliverySelection) => sql`
       candidates as materialized (
         select d.id, d.event_id, d.status, d.event_type from deliveries d
@@ -93,7 +93,7 @@ function isSelected(selection: DeliverySelection): RawBuilder<SqlBool> {
 
 export const ago = (ms: number) => sql`statement_timestamp() - make_interval(secs => ${ms / 1_000})`;
 
-/** The filters for every status. */
+/** The filters that apply to deliveries of every status. */
 export function isWithin({ since, until, eventTypes, errors, statusCodes }: DeliverySelection): RawBuilder<SqlBool> {
   return sql<SqlBool>`not d.test and d.created_at >= ${since} and d.created_at < coalesce(${until ?? null}::timestamptz, 'infinity')
     and ${isOneOf('event_type', eventTypes)} and ${isOneOf('last_error', errors)}
@@ -104,7 +104,7 @@ const isOneOf = (column: string, values: readonly (string | number)[] | undefine
   values === undefined ? sql`true` : sql`d.${sql.ref(column)} = any (${values})`;
 
 /**
- * The due times of the rows of `deliveries`, in the order of the ids.
+ * The due time of each row. With a rate, the rows become due one after the other, in the order of their ids.
  *
  * @param after the number of deliveries that the replay has already made due
  */
@@ -116,8 +116,8 @@ export const dueTimes = ({ ratePerSecond }: NewReplay, after: number): RawBuilde
 /**
  * Adds pending deliveries to the replay's list.
  *
- * @param written the preceding common table expression that wrote these rows, with `id` and `round`
- * @param dueBefore its column with the due time that canceling the replay restores
+ * @param written the preceding common table expression that wrote the deliveries, with `id` and `round`
+ * @param dueBefore the column of `written` with the due time that canceling the replay restores
  */
 export const addTo = (
   { id }: NewReplay,
@@ -146,7 +146,7 @@ export async function findReplay(db: Database, organizationId: Uuid, id: Uuid): 
   return rows[0];
 }
 
-/** Also locks the later ones of its webhook that run, in order: canceling a replay changes them. */
+/** Also locks the webhook's later replays that are running, oldest first: canceling a replay changes them. */
 export async function lockReplay(
   trx: DatabaseTransaction,
   organizationId: Uuid,
@@ -175,10 +175,10 @@ export async function listReplays(
 }
 
 /**
- * Cancels the pending deliveries of a replay's round. A delivery that was succeeded before is succeeded again, in its
- * earlier round: the first statement of a replay moved that round's success to `attempts`. The outcome of a running
- * attempt then changes nothing. Canceled replays leave no trace in `max_attempts`, although several may have used the
- * same round. A delivery that was pending before stays so.
+ * Cancels the replay's pending deliveries, except those that were pending before the replay. A delivery that had
+ * succeeded before is succeeded again, in its earlier round: {@link restart} moved that round's success to `attempts`.
+ * The outcome of a running attempt then changes nothing. `max_attempts` is again the number before the replay, although
+ * several canceled replays may have used the same round.
  */
 export async function cancelPendingOf(trx: DatabaseTransaction, replayId: Uuid): Promise<void> {
   await sql`

@@ -13,9 +13,9 @@ import { hastenDeliveries, hasWaiting } from './waiting-queries.ts';
 const replayedAtOnce = 100_000;
 
 /**
- * Sends deliveries and skipped events of a period. Locks the webhook only after these, so that a request that disables
- * the webhook meanwhile need not wait. In that case the replay sends nothing. Pending deliveries come last: a request that
- * has the webhook's lock may cancel them.
+ * Sends deliveries and skipped events of a period. Locks the webhook after these, so that a request that disables the
+ * webhook meanwhile need not wait. After such a request, the replay sends nothing. Locks pending deliveries last: a
+ * request that holds the webhook's lock may be canceling them.
  *
  * @param receivedAtMs arrival of the request on the monotonic clock; the replay excludes deliveries completed later
  */
@@ -76,7 +76,7 @@ function selectDeliveries(webhookId: Uuid, request: ReplayRequest, completedForM
   return { webhookId, since, until, statuses, eventTypes, errors, statusCodes, completedForMs };
 }
 
-/** Returns null if the request selects no skipped events. They have neither an error nor a status code. */
+/** Returns null if the request selects no skipped events. A filter by error or status code matches none of them. */
 function selectSkipped(
   { organizationId, id }: Target,
   webhook: WebhookState,

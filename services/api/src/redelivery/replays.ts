@@ -31,7 +31,7 @@ export function createReplays({ db, cursors }: { db: Database; cursors: Cursors 
         const row = await lockReplay(trx, organizationId, id);
         if (row === undefined) return problem('not_found');
         if (row.state !== 'running') return presentReplay(row);
-        // Perhaps none of its deliveries is pending, and no worker has counted that yet.
+        // Perhaps all deliveries of the replay have completed, and no worker has counted them yet.
         const counted = await countReplay(trx, id, 'completed');
         if (counted?.state === 'completed') return presentReplay(counted);
         await cancelPendingOf(trx, id);

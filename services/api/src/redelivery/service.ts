@@ -16,7 +16,7 @@ interface Origin {
 
 export type Redelivery = ReturnType<typeof createRedelivery>;
 
-/** Every redelivery creates pending deliveries that are due now. Workers send these deliveries like all others. */
+/** Every redelivery makes deliveries due, at once or at a given rate. Workers send these deliveries like all others. */
 export function createRedelivery(options: RedeliveryOptions) {
   return {
     test: (transact: Transact, webhook: Target, type: EventType, origin: Origin) =>
@@ -35,7 +35,7 @@ export function createRedelivery(options: RedeliveryOptions) {
 
 const maxPendingTests = 100;
 
-/** Sends an example of a type to one webhook only. The webhook may be disabled, or not subscribe to the type. */
+/** Sends an example event to one webhook, even if the webhook is disabled or does not subscribe to the type. */
 function sendTest(
   { clock, addressPolicy }: RedeliveryOptions,
   transact: Transact,
@@ -59,7 +59,7 @@ function sendTest(
   });
 }
 
-/** The catalogue's example. Its ids cannot be confused with ids of real objects. */
+/** The catalogue's example, with ids that no real object has. A `webhook.test` contains the real webhook's id. */
 function testDataOf(type: EventType, webhookId: Uuid): Record<string, unknown> {
   if (type === 'webhook.test') return webhookTestData(webhookId);
   const marked = (name: string, value: unknown) => (/(^|_)id$/.test(name) ? `test_${String(value)}` : value);

@@ -23,7 +23,7 @@ export async function hasSkipped(db: Database, selection: SkippedSelection): Pro
  * writes, so that an erasure finds the deliveries.
  *
  * @param after the number of deliveries that the replay has already made due
- * @returns the number of deliveries, and of the events that were skipped before it locked them
+ * @returns `added`: the number of new deliveries; `found`: the number of skipped events before the locks
  */
 export async function sendSkipped(
   trx: DatabaseTransaction,

@@ -4,8 +4,8 @@ import { sql } from 'kysely';
 import { addTo, ago, type DeliverySelection, dueTimes, isWithin, type NewReplay } from './replay-queries.ts';
 
 /**
- * Pending deliveries `p` of a webhook that wait for their next attempt, except those that the replay lists already. Like
- * completed ones, they had their last attempt before the request.
+ * Pending deliveries `p` of a webhook that wait for their next attempt. Excludes deliveries that the replay already
+ * lists, and deliveries with an attempt that was recorded after the request's arrival.
  */
 export const waitingDeliveries = (organizationId: Uuid, replayId: Uuid, selection: DeliverySelection) => sql`
       from pending_deliveries p cross join lateral (select * from deliveries where id = p.delivery_id limit 1) d
@@ -47,7 +47,7 @@ export async function hasWaiting(
 
 /**
  * Restores the due times of deliveries that were pending before a replay, if no worker leased or tried them since. If a
- * later replay sends them, canceling that one will restore these times.
+ * later replay also sends such a delivery, only canceling the later replay restores the delivery's due time.
  */
 export async function restoreDueTimes(trx: DatabaseTransaction, replayId: Uuid): Promise<void> {
   await sql`

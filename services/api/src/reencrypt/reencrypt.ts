@@ -66,12 +66,12 @@ export async function reencrypt(db: Database, ring: KeyRing, options: ReencryptO
   return results;
 }
 
-/** Rows per transaction. The check for the key in use also reads this many rows, because some rows may be damaged. */
+/** Rows per transaction. `isFirstKeyInUse` also reads this many rows per table, because some rows may be damaged. */
 const rowsAtOnce = 200;
 
 /**
- * Whether services already encrypt with the ring's first key: the ledger contains a value that this key decrypts. If
- * only this process had the key, services could no longer read the values. Also true if no value needs re-encryption.
+ * True if the ledger contains a value that the ring's first key decrypts, so services already encrypt with it. If only
+ * this process had the key, services could not read the new values. Also true if no value needs re-encryption.
  */
 export async function isFirstKeyInUse(db: Database, ring: KeyRing): Promise<boolean> {
   const box = createSecretBox(ring);

@@ -10,7 +10,7 @@ export interface Download {
   readonly fileName: string;
   /** `/docs/downloads/sdk-1.0.0.tgz` */
   readonly path: string;
-  /** As package locks state it: `sha512-…`. */
+  /** In the form that package locks use: `sha512-…`. */
   readonly integrity: string;
   readonly file: StaticFile;
 }

@@ -10,8 +10,8 @@ export type GuideSettings = Pick<
 const exampleUrl = 'https://api.example.com';
 
 /**
- * Replaces the defaults in a page with the settings of this API. A default stands between `<!--name-->` and `<!---->`,
- * so that the page is also right in the repository.
+ * Replaces the defaults in a page with the settings of this API. The page has each default between `<!--name-->` and
+ * `<!---->`, so that the page is also right in the repository.
  */
 export function fillInWith(settings: GuideSettings): (text: string) => string {
   const values = new Map(Object.entries(valuesOf(settings)));
@@ -54,7 +54,7 @@ const units = [
   ['millisecond', 'ms', 1],
 ] as const;
 
-/** In the largest unit that needs no fraction: `36 h`, `5 days`. Hours up to two days, as schedules usually name them. */
+/** Uses the largest unit without a fraction: `36 h`, `5 days`. Up to two days, uses hours, as schedules usually do. */
 function measured(ms: number) {
   const [word, short, size] =
     units.find(([name, , each]) => ms % each === 0 && (name !== 'day' || ms > 2 * each)) ?? units[4];

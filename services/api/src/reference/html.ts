@@ -47,7 +47,7 @@ export function jsonBlock(value: unknown): Html {
   return codeBlock(JSON.stringify(value, null, 2));
 }
 
-/** Allows breaks at the seams of a name that is wider than a phone: after its punctuation, before its capitals. */
+/** Allows line breaks in a name that is wider than a phone: after its punctuation and before its capitals. */
 export function breakable(name: string): Html[] {
   const parts = name.split(/(?<=[\p{L}\d}][._:/])(?=[\p{L}{])|(?<=\p{Ll})(?=\p{Lu})/u);
   return parts.map((part, index) => html`${index > 0 && html`<wbr>`}${part}`);

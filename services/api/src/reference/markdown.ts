@@ -14,7 +14,7 @@ export function renderInline(text: string): Html {
   return trustedMarkup(marked.parseInline(text, { async: false }));
 }
 
-/** As GitHub makes them: `What errors mean` → `what-errors-mean`, `Node.js` → `nodejs`. */
+/** Makes anchors as GitHub does: `What errors mean` → `what-errors-mean`, `Node.js` → `nodejs`. */
 export function anchorOf(words: string): string {
   return words
     .toLowerCase()

@@ -82,7 +82,7 @@ function createReference(source: JsonObject, settings: GuideSettings): ReadonlyM
   ]);
 }
 
-/** A version's file never changes. The address without a version is for `npx`, which must not keep the redirect. */
+/** A version's file never changes. The address without a version is for `npx`, which must not cache the redirect. */
 function downloadRoutes({ name, path, file }: Download): [path: string, Reference][] {
   const headers = { 'Cache-Control': 'public, max-age=31536000, immutable' };
   return [

@@ -1,6 +1,6 @@
 import { renderMarkdown } from './markdown.ts';
 
-/** The runbooks as one HTML file that needs no other. Links to other pages become text. */
+/** Renders the runbooks as one HTML file that needs no other file. Links to other pages become text. */
 export function runbooksPage(markdown: string): string {
   const body = renderMarkdown(markdown).markup.replace(/<a href="(?!#)[^"]*">(.*?)<\/a>/gs, '$1');
   return `<!doctype html>

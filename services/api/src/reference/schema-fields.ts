@@ -2,7 +2,7 @@ import { type Html, html } from './html.ts';
 import { renderInline } from './markdown.ts';
 import { type JsonSchema, schemaNameOf, textOf } from './open-api.ts';
 
-/** Lists the fields of an inner object below the field that contains the object. Null for a schema without fields. */
+/** Lists a schema's fields, and below a field the fields of its inner object. Null for a schema without fields. */
 export function fieldsOf(schema: JsonSchema): Html | null {
   const fields = Object.entries(schema.properties ?? {});
   if (fields.length === 0) return null;

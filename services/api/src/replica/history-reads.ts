@@ -3,7 +3,7 @@ import { createLimitedWarning, createLoop, startLoop, withTimeout } from '@enter
 import type { Foundation } from '../core/foundation.ts';
 import { type FlushedPosition, hasReplayed, readFlushedPosition } from './queries.ts';
 
-/** A read function whose data may be two seconds old. */
+/** Runs a read whose data may be two seconds old. */
 export type HistoryReads = <Result>(read: (db: Database) => Promise<Result>) => Promise<Result>;
 
 /** Two seconds minus 0.6 s, the time in which PostgreSQL flushes a commit that does not wait for the disk. */

@@ -15,7 +15,7 @@ export interface SentRequest {
   previousSecret: string | null;
   /** The end of the overlap, if one is open. */
   previousSecretExpiresAt: Date | null;
-  /** Null if it is no longer stored. */
+  /** Null if the body is not stored. */
   body: Buffer | null;
   attemptTimesMs: readonly number[];
   /** The other webhooks of the organization. */
@@ -145,7 +145,7 @@ function messageOf({ header, covers }: Scheme, { cause, seconds }: Pick<Check, '
   }
 }
 
-/** The overlap's `X-Service-Signature` is right, but not for a receiver that has only the new secret. */
+/** In the overlap, the previous secret makes `X-Service-Signature`. A receiver with only the new secret refuses it. */
 const oldMessageOf = ({ previousSecretExpiresAt }: SentRequest) =>
   `The signature is right. Until ${previousSecretExpiresAt?.toISOString()} the previous secret makes it: verify this header with that secret.`;
 

@@ -6,7 +6,7 @@ export interface Computed {
   id: string;
   timestamp: string;
   body: Buffer;
-  /** Null if it is no longer stored. */
+  /** Null if the body is not stored. */
   storedBody: Buffer | null;
 }
 
@@ -36,7 +36,7 @@ function decode(value: string): { encoding: 'hex' | 'base64'; bytes: Buffer } | 
   return base64 === undefined ? null : { encoding: 'base64', bytes: Buffer.from(base64, 'base64') };
 }
 
-/** `encoding` null: either. */
+/** If `encoding` is null, hex and base64 both match. */
 type Candidate = [
   name: SignatureComputation,
   encoding: 'hex' | 'base64' | null,
@@ -87,7 +87,7 @@ function* withKeys(
   for (const key of keys) for (const signed of texts) yield [name, null, key, ...signed];
 }
 
-/** A wrong secret as text, and as a lenient decoder of base64 reads it. */
+/** The keys that a wrong secret gives: its text, and its bytes from a lenient base64 decoder. */
 const keysOf = (secret: string) => [Buffer.from(secret), Buffer.from(secret.replace(/^whsec_/, ''), 'base64')];
 
 const wrapped = (secret: string) => [
@@ -121,7 +121,7 @@ function sorted(value: unknown): unknown {
   return Object.fromEntries(names.map((name) => [name, sorted((value as Record<string, unknown>)[name])]));
 }
 
-/** Compact JSON in ASCII, with a space after each comma and colon. */
+/** JSON on one line, in ASCII, with a space after each comma and colon. */
 const pythonJson = (json: string) =>
   json
     .replace(/"(?:[^"\\]|\\.)*"|[,:]|-?\d[^,\]}]*/g, (token) => {

@@ -7,7 +7,7 @@ export type Signer = Pick<
   'id' | 'secret_sealed' | 'previous_secret_sealed' | 'previous_secret_expires_at'
 >;
 
-/** The webhooks of the organization. An ended overlap counts as ended before a worker erases the previous secret. */
+/** The organization's webhooks. After an overlap, the previous secret is null even before a worker erases it. */
 export async function listSigners(db: Database, organizationId: Uuid): Promise<Signer[]> {
   const { rows } = await sql<Signer>`
     select id, secret_sealed, previous_secret_expires_at,
@@ -19,7 +19,7 @@ export async function listSigners(db: Database, organizationId: Uuid): Promise<S
 export interface Sent {
   body: string | null;
   delivery_id: Uuid | null;
-  /** Includes the present time while the delivery is pending: an attempt is recorded after its answer. */
+  /** While the delivery is pending, includes the present time, because a running attempt is not recorded yet. */
   attempt_times: Date[];
 }
 

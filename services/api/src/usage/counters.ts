@@ -2,12 +2,12 @@ import type { UsageArea } from '@enterprise-api/shared/contracts';
 import { type Clock, newUuid, type Uuid } from '@enterprise-api/shared/runtime';
 import { startOfHour } from './hours.ts';
 
-/** A request to count: its key is known, and it addresses an area or the API. */
+/** A request to count. Its key is known, and its path belongs to an area or to this API. */
 export interface UsedRequest {
   readonly organizationId: Uuid;
   readonly keyId: Uuid;
   readonly area: UsageArea;
-  /** Whether this API refused the request by its head. Refusals by an internal service do not count. */
+  /** Whether the checks of its key or a limit of this API refused the request. Answers of services do not count. */
   readonly isRefused: boolean;
   readonly bytesIn: number;
   readonly bytesOut: number;

@@ -39,7 +39,7 @@ export function openUsage(
   return {
     count: ({ errorCode, bytesIn, bytesOut }, { key, area, isRefused: isRefusedByHead = false }) => {
       if (key === undefined || area === undefined) return;
-      // A request that passed the head's checks may still exceed the concurrency of its area.
+      // A request that passes the checks of its key may still exceed the limit of concurrent requests to its area.
       const isRefused = isRefusedByHead || errorCode === 'rate_limited';
       const [organizationId, keyId] = [key.organization.id, key.id];
       counters.count({ organizationId, keyId, area, isRefused, bytesIn, bytesOut });

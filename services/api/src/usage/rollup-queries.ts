@@ -24,20 +24,20 @@ export async function lockProgress(trx: DatabaseTransaction): Promise<Row<'usage
 }
 
 /**
- * Maximum time from reading a time to the first write of the transaction that stores this time: twice the statement
- * timeout.
+ * Maximum delay between reading the clock and the first write of the transaction that stores the read time: twice the
+ * statement timeout.
  */
 const marginSeconds = 60;
 
 /**
  * Finds a time before which everything recorded is committed, however long some transactions take. A mark is the start
- * time of one of our transactions, with its transaction id. Transaction ids grow, so a transaction that first writes
- * after that time has a greater id. Once all transactions with smaller ids have ended, everything recorded before the
+ * time of a counting transaction, with its transaction id. Transaction ids grow, so a transaction that first wrote
+ * before that time has a smaller id. Once all transactions with smaller ids have ended, everything recorded before the
  * mark is visible. The statement then sets the next mark. The statement also replaces a mark whose id belongs to
  * another server (after a restore).
  *
  * @param trx has a transaction id, because it has locked the progress row
- * @returns null until the first mark is passed
+ * @returns null until all transactions with a smaller id than the first mark have ended
  */
 export async function advanceMark(trx: DatabaseTransaction): Promise<Date | null> {
   const { rows } = await sql<{ complete_until: Date | null }>`
@@ -109,7 +109,7 @@ const deliveriesOf = ({ from, until }: Span) => sql`
     group by 1) d`;
 
 /**
- * Attempts that succeeded within ten minutes of their delivery's creation: almost all. The delivery's row stores them.
+ * Attempts that succeeded within ten minutes of their delivery's creation (almost all). The delivery's row stores them.
  */
 const promptSuccessesOf = ({ from, until }: Span) => sql`
   select w.organization_id, d.hour, 0, 0, d.attempts
@@ -128,7 +128,7 @@ const lateSuccessesOf = ({ from, until }: Span) => sql`
   group by 1, 2`;
 
 /**
- * Attempts with a row of their own. Looks up the organization per row, because the planner may join all deliveries.
+ * Attempts with a row of their own. Looks up the organization per row, because a join may read all deliveries.
  * Attempts of tests get no organization, so {@link addSpan} leaves them out.
  */
 const otherAttemptsOf = ({ from, until }: Span) => sql`

@@ -45,9 +45,9 @@ const auditedFields = [
   'header_names',
 ] as const;
 
-/** Removes a URL's query from the audit log: receivers put tokens there. */
+/** Removes a URL's query from the audit log, because a query may contain a receiver's token. */
 export function webhookChanges(before: WebhookRow | null, after: WebhookRow): FieldChanges {
-  // Null if the webhook has none, so that a new webhook names no change of them.
+  // In a new webhook, null marks these fields as not set, so that the audit log lists no change of them.
   const shown = (row: WebhookRow) => ({
     ...presentWebhook(row),
     auto_recover: row.auto_recover || (before === null ? null : false),
@@ -106,7 +106,7 @@ export function deleteWebhook(transact: Transact, target: WebhookTarget): Promis
   });
 }
 
-/** Locks the webhook before it compares versions. If two clients send the same version, the API refuses the second. */
+/** Locks the webhook before comparing versions. If two clients send the same version, the API refuses the second. */
 export async function lockTarget(
   trx: DatabaseTransaction,
   { organizationId, id, ifMatch }: WebhookTarget,
@@ -130,7 +130,7 @@ const headersNeeded = invalid([
   },
 ]);
 
-/** A probe must not send a stored credential to a name that may belong to somebody else by now. */
+/** A probe must not send a stored credential to a host name that may belong to somebody else by now. */
 export const recoversWithHeaders = ({ auto_recover, header_names }: WebhookRow) =>
   auto_recover && header_names !== null;
 
@@ -146,7 +146,7 @@ export const headersForbidden = (input: UpdateWebhook) =>
 
 /**
  * Locks webhook, deliveries and health in this order. Workers that record outcomes also lock deliveries before health.
- * Enabling first cancels every pending delivery, so that no old delivery is sent late.
+ * Before it enables a webhook, cancels every pending delivery, so that no old delivery is sent late.
  */
 async function applyChanges(
   trx: DatabaseTransaction,

@@ -29,10 +29,10 @@ const disabledAt = sql`case when w.state = 'disabled' then coalesce((
     select created_at from audit_log where object_id = w.id and 'enabled' = any (changed_fields)
     order by created_at desc limit 1), w.updated_at) end`;
 
-/** Workers still have to cancel the other pending deliveries of a disabled webhook: they count as canceled. */
+/** If the webhook is disabled, only tests count as pending: workers are about to cancel its other deliveries. */
 const isPending = sql`webhook_id = w.id and (w.state = 'enabled' or test)`;
 
-/** When a webhook `w` last had such an attempt. Reads its days from the newest on; the index has the errors. */
+/** When webhook `w` last had such an attempt. Reads its days from the newest on. The primary key contains `error`. */
 const newest = (isSuch: RawBuilder<unknown>) => sql`(
       select last_at from webhook_counts where webhook_id = w.id and level = 'day' and ${isSuch}
       order by start desc, last_at desc limit 1)`;

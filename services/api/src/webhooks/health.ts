@@ -59,7 +59,7 @@ export function createWebhookHealth({ db, clock, cursors }: WebhookHealthOptions
   };
 }
 
-/** Whole minutes, at least the last `hours`. */
+/** Returns spans of whole minutes that cover at least the last `hours`. */
 function lastHours(hours: number, now: number): TimeSpan[] {
   const until = endOfMinute(now);
   return spansOf(until - minuteMs - hours * hourMs, until);

@@ -13,7 +13,7 @@ const hourMs = 3_600_000;
 const pausedForMs = 24 * hourMs;
 const longestPauseMs = 7 * 24 * hourMs;
 
-/** Nothing is written to a webhook's deliveries: workers lease none of them while its pause lasts. */
+/** A pause writes nothing to deliveries. While the pause lasts, workers lease only tests of the webhook. */
 export function createPauses(clock: Pick<Clock, 'now'>) {
   return {
     /** A second pause keeps the start of the first. */

@@ -17,7 +17,7 @@ export function addCounts(to: Histogram, buckets: readonly number[], counts: rea
 
 export const totalOf = (counts: readonly number[]) => counts.reduce((total, count) => total + count, 0);
 
-/** Takes the nearest rank. Null without values. */
+/** Returns percentiles by the nearest rank, each null if the histogram is empty. */
 export function percentilesOf(histogram: Histogram): WebhookStatistics['totals']['duration_ms'] {
   const total = totalOf(histogram);
   let bucket = -1;

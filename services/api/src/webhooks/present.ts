@@ -36,8 +36,8 @@ function presentPause({ paused_since, resume_at, pause_reason }: WebhookRow): We
 }
 
 /**
- * Returns the time at which the webhook is disabled unless an attempt succeeds. Null while too few attempts have
- * failed. Pauses do not count as failing.
+ * Returns the time at which the webhook is disabled unless an attempt succeeds. Returns null while too few attempts
+ * have failed. The time of pauses does not count as failing.
  */
 function disableAt(failingSince: Date | null, { failed_attempts, paused_for_ms }: WebhookRow): Date | null {
   if (failingSince === null || (failed_attempts ?? 0) < failingPolicy.failedAttempts) return null;
@@ -48,7 +48,7 @@ function disableAt(failingSince: Date | null, { failed_attempts, paused_for_ms }
 export function presentTagged(row: WebhookRow): Tagged<Webhook> {
   const shown = presentWebhook(row);
   const { failing_since, disable_at, previous_secret_expires_at, paused } = shown;
-  // Most webhooks have neither. Besides the version, their tags cover only the two failure fields.
+  // Most webhooks have no overlap and no pause. Their tags cover only the version and the two failure fields.
   const overlap = previous_secret_expires_at === null ? [] : [previous_secret_expires_at];
   return {
     etag: versionTag(row.version, [

@@ -27,13 +27,13 @@ const columns = [
 ] as const;
 
 /**
- * Both failure fields cover the time since the last success and are null if the webhook never failed. Unless a
- * rotation's overlap is open, `previous_secret_expires_at` is null.
+ * `failing_since` and `failed_attempts` cover the time since the last success. They are null if the webhook never
+ * failed. Unless a rotation's overlap is open, `previous_secret_expires_at` is null.
  */
 export type WebhookRow = Pick<Row<'webhooks'>, (typeof columns)[number] | 'previous_secret_expires_at'> & {
   failing_since: Date | null;
   failed_attempts: number | null;
-  /** For how long pauses keep a failing webhook from being disabled. */
+  /** How long pauses delay the disabling of a failing webhook. */
   paused_for_ms: number | null;
 } & Pick<
     Row<'webhook_controls'>,
@@ -157,7 +157,7 @@ export async function updateWebhook(
     .execute();
 }
 
-/** Cancels the probe, which may be leased: its success then enables nothing. */
+/** Cancels the probe. If a worker has leased the probe, its success enables nothing. */
 export async function endProbe(trx: DatabaseTransaction, webhookId: Uuid): Promise<void> {
   await sql`
     with probe as materialized (
@@ -172,7 +172,7 @@ export async function endProbe(trx: DatabaseTransaction, webhookId: Uuid): Promi
     update webhooks set recovery_probe_id = null where id = ${webhookId}`.execute(trx);
 }
 
-/** Dispatch forgets what it has leased, and counts again. */
+/** Clears the ids of leased deliveries, so that dispatch counts the leased deliveries again. */
 export async function setLimits(trx: DatabaseTransaction, webhookId: Uuid, limits: Limits): Promise<void> {
   const values = { ...limits, in_flight_ids: null };
   await trx
@@ -182,7 +182,7 @@ export async function setLimits(trx: DatabaseTransaction, webhookId: Uuid, limit
     .execute();
 }
 
-/** A pause that goes on keeps its begin. */
+/** A pause that still lasts keeps its start. */
 export async function startPause(
   trx: DatabaseTransaction,
   webhookId: Uuid,
@@ -197,7 +197,7 @@ export async function startPause(
   );
 }
 
-/** @param rate for the deliveries that are due now; null = no limit */
+/** @param rate deliveries per second, for the deliveries that are due now; null = no limit */
 export async function releaseHeld(trx: DatabaseTransaction, webhookId: Uuid, rate: number | null): Promise<void> {
   await sql`
     update webhook_controls set release_per_second = ${rate}::int, released_at = case when ${rate}::int is not null then now() end

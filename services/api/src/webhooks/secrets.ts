@@ -27,7 +27,7 @@ export function createWebhookSecrets(box: Pick<SecretBox, 'seal'>) {
   return {
     create,
 
-    /** The columns of a webhook's headers. */
+    /** Returns the values of the columns that store a webhook's headers. */
     sealHeaders: (organizationId: Uuid, id: Uuid, headers: WebhookHeaders = []) => ({
       header_names: headers.length === 0 ? null : headers.map(([name]) => name),
       headers_sealed:

@@ -5,14 +5,14 @@ import { type RawBuilder, sql } from 'kysely';
 import type { TimeSpan } from './time-spans.ts';
 
 /**
- * Selects histograms of attempts: counted ones, and recorded ones that no worker has counted yet. The statement therefore
- * sees every attempt once. Looks up each webhook and span: the planner, which expects too many rows of a join, would read
- * the whole table.
+ * Selects the histograms in `webhook_counts`, and histograms of recorded attempts that no worker has counted yet. Every
+ * attempt therefore appears once. Looks up each webhook and span separately. For a join, the planner would expect too
+ * many rows and read the whole table.
  *
  * @param webhookIds selects ids
  * @param spans in order and without gaps
- * @param granularity what `start` is the beginning of
- * @param countedFor selects the ids to look up in `webhook_counts`: the same, or the organization's id
+ * @param granularity the unit that begins at `start`
+ * @param countedFor selects the ids to look up in `webhook_counts`: the webhooks' ids, or the organization's id
  */
 export function attemptsOf(
   webhookIds: RawBuilder<unknown>,
@@ -46,15 +46,15 @@ export interface StatisticsQuestion {
 }
 
 export interface StatisticsRow {
-  /** A webhook's UUID, an event type or an error; empty for attempts that succeeded, or without groups. */
+  /** A webhook's UUID, an event type or an error. Empty without `groupBy`, and as the error of successful attempts. */
   group: string;
   /** The oldest first. */
   histograms: AttemptHistogram[];
 }
 
 /**
- * Attempts of one minute, hour or day, which has several. The n-th elements of the arrays belong to one bucket:
- * `durations` counts all attempts, `lags` the first ones.
+ * One of the histograms of a minute, hour or day. The n-th elements of the arrays belong to one bucket. `durations`
+ * counts all attempts. `lags` counts only first attempts.
  */
 type AttemptHistogram = [
   startSeconds: number,
@@ -67,8 +67,8 @@ type AttemptHistogram = [
 const groupColumns = { webhook: sql`webhook_id`, event_type: sql`event_type`, error: sql`error` };
 
 /**
- * Includes deleted webhooks, because their deliveries are in the history too. One row holds a group: PostgreSQL takes
- * twice as long to make a JSON text for each minute, hour or day.
+ * Includes deleted webhooks, because their deliveries are in the history too. Returns one row per group: one JSON
+ * text for each minute, hour or day would take PostgreSQL twice as long.
  */
 export async function listStatistics(
   db: Database,

@@ -23,7 +23,7 @@ export function createWebhookStatistics({ db, clock }: { db: Database; clock: Pi
     /** Returns 400 if the period is empty or has too many buckets or entries. */
     read: async (organizationId: Uuid, query: WebhookStatisticsQuery): Promise<WebhookStatistics | Problem> => {
       const { granularity, group_by: groupBy, webhook_id } = query;
-      // Read before the statement, which sees everything that was recorded until then.
+      // Read the clock before the statement, so that the statement sees everything recorded until this time.
       const completeUntil = clock.now();
       const until = query.until?.getTime() ?? endOfMinute(completeUntil);
       const since = query.since?.getTime() ?? until - dayMs;
@@ -58,7 +58,7 @@ function refused(path: string, message: string): Problem {
   return invalid([{ location: 'query', path, code: 'invalid_value', message }]);
 }
 
-/** Adds up into one object for all entries: thousands of objects would take longer. */
+/** Reuses one sum for all entries, because thousands of objects would take longer. */
 function addUp(rows: readonly StatisticsRow[], groupBy: StatisticsGroup | undefined) {
   const data: WebhookStatistics['data'] = [];
   const [sum, total] = [emptySum(), emptySum()];
@@ -77,7 +77,7 @@ function addUp(rows: readonly StatisticsRow[], groupBy: StatisticsGroup | undefi
       sum.succeeded = 0;
     }
   }
-  // The sort keeps the groups of an equal start in order.
+  // The sort is stable, so groups with the same start stay in order.
   data.sort((left, right) => Number(left.start > right.start) - Number(left.start < right.start));
   return { data, totals: present(total) };
 }

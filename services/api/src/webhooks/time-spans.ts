@@ -9,7 +9,7 @@ export interface TimeSpan {
   until: Date;
 }
 
-/** Covers a period of whole minutes in order, by units of at most `level`. */
+/** Returns the spans that cover a period of whole minutes, in order. Their units are at most `level`. */
 export function spansOf(since: number, until: number, level: StatisticsGranularity = 'day'): TimeSpan[] {
   if (since >= until) return [];
   const length = lengthMs[level];
@@ -28,7 +28,7 @@ export function countUnits(level: StatisticsGranularity, since: number, until: n
   return numberOf(until - 1) - numberOf(since) + 1;
 }
 
-/** The end of the minute that runs. */
+/** The end of the minute that contains `time`. */
 export function endOfMinute(time: number): number {
   return (Math.floor(time / lengthMs.minute) + 1) * lengthMs.minute;
 }

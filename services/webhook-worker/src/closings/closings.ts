@@ -23,7 +23,7 @@ const lookEveryMs = 2_000;
 
 /**
  * Cancels the pending deliveries of closed organizations and later erases their data: first all events, by an erasure,
- * then the rest. Everything derives from rows, so any worker continues after a kill.
+ * then the rest. The ledger holds all progress, so another worker continues after a crash.
  */
 export function createClosingLoop(parts: ClosingParts, onError: (error: unknown) => void): Loop {
   return createLoop({

@@ -7,7 +7,7 @@ export interface ClosingOrganization {
   id: Uuid;
   /** All webhooks that the organization ever had. */
   webhookIds: string[];
-  /** `later`: the time to erase has not come; `due`: no erasure has begun. */
+  /** `later`: the time to erase has not come; `due`: the time has come, but no erasure has begun. */
   erasure: 'later' | 'due' | 'running' | 'completed';
 }
 
@@ -41,7 +41,7 @@ export async function beginErasure(trx: DatabaseTransaction, seal: SecretBox['se
   });
 }
 
-/** Forgets a batch of the copies that operators have of events about the organization. */
+/** Deletes a batch of links from operators' copies of events to the organization. Returns the ids of the copies. */
 export async function takeCopies(trx: DatabaseTransaction, id: Uuid, limit: number): Promise<Uuid[]> {
   const { rows } = await sql<{ event_id: Uuid }>`
     delete from operational_events where event_id in (
@@ -53,7 +53,7 @@ export async function takeCopies(trx: DatabaseTransaction, id: Uuid, limit: numb
 
 const batchSize = sql`1000`;
 
-/** Erases what an organization has besides its events. Each statement erases one batch. */
+/** Erases all data of an organization except its events. Each statement erases one batch. */
 const erasingStatements = (id: Uuid) => [
   sql`update webhook_versions set url = '' where (webhook_id, version) in (
     select v.webhook_id, v.version from webhooks w join webhook_versions v on v.webhook_id = w.id
@@ -79,8 +79,8 @@ const erasingStatements = (id: Uuid) => [
 ];
 
 /**
- * Erases one batch of an organization's data. If nothing is left, the organization is closed. One worker at a time
- * does so, because a batch of another worker may not be committed yet.
+ * Erases one batch of an organization's data. If nothing is left, closes the organization. Only one worker at a time
+ * does so, because another worker's batch may not be committed yet.
  */
 export async function eraseBatch(trx: DatabaseTransaction, id: Uuid): Promise<'erased' | 'closed' | 'busy'> {
   const { rows } = await sql<{ locked: boolean }>`
@@ -95,7 +95,7 @@ export async function eraseBatch(trx: DatabaseTransaction, id: Uuid): Promise<'e
   return 'closed';
 }
 
-/** Events that producers committed after their organization was closed, without asking. Fan-out skips them. */
+/** Finds events that producers committed after their organization was closed. Fan-out skips these events. */
 export async function findLateEvents(db: Database, limit: number): Promise<Uuid[]> {
   const { rows } = await sql<{ event_id: Uuid }>`
     select w.event_id from organizations o cross join lateral (

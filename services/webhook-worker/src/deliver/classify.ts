@@ -34,8 +34,8 @@ const troubles = new Set<AttemptError>([
 ]);
 
 /**
- * Maps 2xx to delivered, 410 to stop, an answer that wants no further attempt to abort, and everything else to retry. A failure on our own side says nothing about the
- * receiver, so breaker and health ignore it.
+ * Maps 2xx to delivered, 410 to stop, an answer that asks for no further attempt to abort, and everything else to
+ * retry. A failure on our own side says nothing about the receiver, so breaker and health ignore the failure.
  *
  * @param now milliseconds since 1970, to read a `Retry-After` that is a date
  */
@@ -70,8 +70,9 @@ export interface BegunAttempt {
 const probePolicy: RetryPolicy = { delaysMs: [3_600_000], jitter: 0 };
 
 /**
- * Builds the record of an attempt. A test never affects its webhook's health, and a 410 ends this test alone.
- * Emits no operational event about a failed operational event, to prevent loops. A 410 still disables the webhook.
+ * Builds the record of an attempt. A test never affects its webhook's health, and a 410 to a test ends only this test.
+ * A failed operational event does not affect health either, because it could cause further operational events in a
+ * loop. But a 410 to an operational event disables the webhook.
  *
  * @param random 0 ≤ random < 1, for the delay until the next attempt
  */

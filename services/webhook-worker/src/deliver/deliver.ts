@@ -35,7 +35,7 @@ export interface DeliverParts {
 
 /**
  * Makes the attempt of a lease: look up → build and sign → send → classify → record. If the attempt may not start,
- * releases its lease. The delivery is then due now for any worker, or dispatch has it canceled. Never rejects.
+ * releases its lease. The delivery is then due for any worker, or dispatch requests its cancellation. Never rejects.
  *
  * @returns whether the receiver answered
  */
@@ -62,7 +62,7 @@ export async function deliver(parts: DeliverParts, lease: Lease): Promise<boolea
 async function lookUp(parts: DeliverParts, lease: Lease): Promise<WebhookConfig | null> {
   try {
     const webhook = await parts.webhooks.get(lease.webhookId, lease.webhookVersion);
-    // If the webhook moved, this lease was counted for the old host. The next lease counts for the new host.
+    // If the webhook's host changed, this lease was counted for the old host. The next lease counts for the new host.
     if (webhook?.hostKey === lease.hostKey) return webhook;
   } catch (error) {
     // Another process may reach the database.
@@ -111,7 +111,7 @@ export function buildRequest({ lease, webhook, startedAt }: BegunAttempt, keys: 
   return { url: webhook.url, headers, body };
 }
 
-/** Called first, before connecting and before the first byte: while the attempt connects, each condition can change. */
+/** Called at the start, before connecting, and before the first byte, because each condition can change meanwhile. */
 function mayStartNow({ scheduler, clock, startWithinMs, webhooks }: DeliverParts, begun: BegunAttempt): boolean {
   const { organizationId, leasedAt, webhookId, isTest } = begun.lease;
   if (scheduler.isHalted(organizationId)) return false;

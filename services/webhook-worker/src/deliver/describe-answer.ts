@@ -27,7 +27,7 @@ const shownHeaders = [
 ];
 const maxShownBytes = 2 * 1_024;
 
-/** Selects headers that help to find the cause. Leaves out each one that does not fit, and replaces control characters. */
+/** Selects headers that help to explain a failure. Skips headers that do not fit, and replaces control characters. */
 export function showHeaders({ headers }: SendResponse, url: string): Record<string, string> {
   const shown: Record<string, string> = {};
   let left = maxShownBytes;
@@ -46,7 +46,7 @@ export function showHeaders({ headers }: SendResponse, url: string): Record<stri
 /**
  * Omits credentials, query and fragment, which may be secrets. The URL parser outputs ASCII without control characters.
  *
- * @returns null for what is no HTTP URL
+ * @returns null if the location is not an HTTP URL
  */
 function targetOf(location: string | null, url: string): string | null {
   const target = location === null ? null : URL.parse(location, url);

@@ -33,10 +33,12 @@ export interface DispatcherOptions {
 
 /**
  * Leases due deliveries and passes them to the endpoint queues, webhook after webhook. Runs when an endpoint queue has
- * capacity again, otherwise every 250 ms. If nothing is due, waits for the next due delivery, at most 1 s.
+ * capacity again, and every 250 ms while deliveries are due. If nothing is due, waits at most 1 s for the next due
+ * delivery.
  *
- * Usually a run begins with the oldest due deliveries. If too many are due, and some webhook is paused, limited or held,
- * they may all be of that webhook. Then runs visit webhooks page by page, until the next full pass.
+ * Usually a run begins with the oldest due deliveries. If a run cannot read all due deliveries, those that it reads may
+ * all belong to one paused, limited or held webhook. If any such webhook exists, the next runs visit webhooks page by
+ * page, until the next full pass.
  */
 export function createDispatcher(options: DispatcherOptions): Loop {
   const { db, clock, scheduler, leaseLoader } = options;
@@ -68,7 +70,7 @@ export function createDispatcher(options: DispatcherOptions): Loop {
       scheduler.noteLimited(dispatched.limited);
       scheduler.noteNoneDue(findDrained(capacity, page.cursor, dispatched, backlogs), leasedAt);
       await leaseLoader.accept(dispatched.leases, leasedAt);
-      // The next run starts at once: webhooks with backlogs then get the capacity that other webhooks did not use.
+      // Run again at once, so that webhooks with backlogs get the capacity that other webhooks did not use.
       const canLeaseMore = backlogs.size > 0 && dispatched.leases.length < capacity.total;
       return canLeaseMore ? 0 : delayAfter(page.cursor, dispatched);
     },

@@ -27,15 +27,15 @@ export interface Dispatched {
   notEnabled: string[];
   /** Visited webhooks with limits, which may have due deliveries. */
   limited: string[];
-  /** Whether a webhook is paused, limited or held by its receiver. Known only if the run is not complete. */
+  /** Whether any webhook is paused, limited or held by its receiver. Always false if the run is complete. */
   hasControlled: boolean;
   /** Maximum number of leases per webhook in this run. A webhook that got this many may have more due deliveries. */
   share: number;
 }
 
 /**
- * Extends a delivery's lease after earlier leases without a recorded attempt: by 30 s × (2^lease_count − 1), at most 1
- * h.
+ * If earlier leases of a delivery ended without a recorded attempt, extends its next lease by at least
+ * 30 s × (2^lease_count − 1), but at most 1 h.
  */
 const repeatedLeaseSeconds = 30;
 const repeatedLeaseSecondsLimit = 3_600;
@@ -79,10 +79,11 @@ export async function leaseDueDeliveries(
 /**
  * `capacities`: how many deliveries of each webhook may be leased. While a webhook's circuit is open, its due
  * deliveries are leased one at a time. Afterwards the circuit is half-open until an outcome closes or reopens it: one
- * delivery is the probe for all processes. While the probe is leased (for one ordinary lease at most), no other
- * delivery of the webhook may be leased. The statement looks up the probe by key, and only for a half-open circuit. A
- * paused organization gets no leases, not even for tests. A paused webhook, and one that its receiver holds, get none but
- * tests. A limited webhook gets no leases that would wait in the process: they could start later all at once.
+ * delivery is the probe for all processes. While the probe is leased, no other delivery of the webhook may be leased. A
+ * delivery stays the probe for the length of an ordinary lease at most. The statement looks up the probe by key, and
+ * only for a half-open circuit. A paused organization gets no leases, not even for tests. If a webhook is paused or
+ * held by its receiver, only its tests get leases. If a webhook is limited, only deliveries that can start now get
+ * leases. If leases waited in the process, they could all start together later.
  */
 const capacities = (capacity: Capacity) => sql`capacities as materialized (
     select w.id as webhook_id, w.version, w.state, l.free as free_for_tests, s.is_half_open, h.probe_until,
@@ -109,7 +110,10 @@ const capacities = (capacity: Capacity) => sql`capacities as materialized (
     order by w.id
   )`;
 
-/** The limits of a webhook `w` now; no row without one. A release lasts while deliveries of the pause are due. */
+/**
+ * The limits of a webhook `w` now; no row if it has no limit. After a pause, `release_per_second` applies while
+ * deliveries that were due at `released_at`, the end of the pause, still wait.
+ */
 const limits = sql`
       select r.rate, r.is_releasing, f.in_flight, least(${allowedAt(sql`r.rate`)}, k.max_in_flight - cardinality(f.in_flight)) as allowed
       from (select k.release_per_second is not null and exists (
@@ -124,9 +128,9 @@ const limits = sql`
 
 /**
  * `probes`: half-open circuits whose probe this statement may lease. Locks their rows, so that only one process gets
- * the probe. Skips rows that another process has locked or changed. This statement locks health before deliveries,
- * while recording outcomes locks them in the opposite order. No deadlock follows, because this statement never waits
- * for a lock.
+ * the probe. Skips rows that another process has locked or changed. This statement locks health before deliveries.
+ * The recording of outcomes uses the opposite order. No deadlock follows, because this statement never waits for a
+ * lock.
  */
 const probes = sql`probes as materialized (
     select h.webhook_id from capacities c join webhook_health h on h.webhook_id = c.webhook_id
@@ -136,9 +140,9 @@ const probes = sql`probes as materialized (
   )`;
 
 /**
- * `limited`: limited webhooks that this statement may lease. Locks their rows of `webhook_controls`, so that one process
- * at a time uses up a limit. Skips rows that another process has locked, or has changed since this statement began: it
- * would not see all leases.
+ * `limited`: limited webhooks whose deliveries this statement may lease. Locks their rows of `webhook_controls`, so
+ * that one process at a time uses up a limit. Skips rows that another process has locked, or has changed since this
+ * statement began. This statement would not see the other process's leases.
  */
 const limited = (page: DispatchPage) => sql`limited as materialized (
     select k.webhook_id from capacities c join webhook_controls k on k.webhook_id = c.webhook_id
@@ -153,8 +157,8 @@ const limited = (page: DispatchPage) => sql`limited as materialized (
  * `due`: webhooks with capacity and due deliveries, in the order in which the run serves them. The order starts after
  * the cursor and wraps around. After a run that reached its limit, the next run starts after the last served webhook.
  * With `lateral` and `limit`, PostgreSQL probes the index once per webhook; with `exists`, it joined all due
- * deliveries. The webhooks get equal parts of the process's capacity. Otherwise it would send one backlog after
- * another, which took four times the CPU per delivery (measured with 100 backlogs).
+ * deliveries. The webhooks get equal parts of the process's capacity. Without equal parts, the process would send one
+ * backlog after another, which took four times the CPU per delivery (measured with 100 backlogs).
  */
 const due = (page: DispatchPage, capacity: Capacity) => sql`due as materialized (
     select c.*, greatest(1, ceil(${capacity.total}::float8 / count(*) over ()))::int as share
@@ -179,9 +183,9 @@ const picked = (page: DispatchPage, capacity: Capacity) => sql`picked as materia
   )`;
 
 /**
- * `tests`: a few tests per webhook precede the webhook's other due deliveries. Neither the circuit nor the webhook's
- * part of the capacity limits tests. A person who tests an endpoint wants to know whether it works again, often while
- * the circuit is open.
+ * `tests`: a few tests per webhook precede the webhook's other due deliveries. Tests ignore the circuit and the
+ * webhook's part of the capacity. A person who tests an endpoint wants to know whether it works again, often while the
+ * circuit is open.
  */
 const tests = (capacity: Capacity) => sql`tests as materialized (
     select p.delivery_id, c.version
@@ -199,8 +203,8 @@ const chosen = sql`chosen as materialized (
   )`;
 
 /**
- * `leased`: if earlier leases of a delivery ended without a recorded attempt, the delivery may have killed its
- * processes. So each further lease of the delivery lasts longer.
+ * `leased`: if earlier leases of a delivery ended without a recorded attempt, the delivery may have crashed the
+ * processes that leased it. So each further lease of the delivery lasts longer.
  */
 const leased = (leaseMs: number) => sql`leased as (
     update pending_deliveries p set lease_count = least(p.lease_count + 1, 32000),
@@ -211,9 +215,9 @@ const leased = (leaseMs: number) => sql`leased as (
   )`;
 
 /**
- * `noted_probes`: a delivery is the probe for one ordinary lease at most. Its own lease may last longer, because
- * earlier leases ended without an outcome. But after an ordinary lease, its worker has sent it or died, so another
- * delivery may be the probe.
+ * `noted_probes`: a delivery stays the probe for the length of an ordinary lease at most. If earlier leases ended
+ * without an outcome, the delivery's own lease lasts longer. But after the length of an ordinary lease, its worker has
+ * sent the delivery or died. Then another delivery may be the probe.
  */
 const notedProbes = (leaseMs: number) => sql`noted_probes as (
     update webhook_health h
@@ -260,9 +264,9 @@ interface Summary {
 }
 
 /**
- * Returns the webhook after which the next run starts. If this run reached its limit, that is the last webhook that it
- * served, in wrapped order. Exception: the run wrapped around without knowing all due deliveries. Then the next run
- * takes the next page of webhooks with backlogs, so that it visits every page.
+ * Returns the webhook after which the next run starts. If this run reached its limit, the next run starts after the
+ * last webhook that this run served, in wrapped order. Exception: if this run wrapped around without knowing all due
+ * deliveries, the next run takes the next page of webhooks with backlogs. So runs visit every page.
  */
 function nextCursor(page: DispatchPage, row: Summary | undefined, inTurn: LeaseRow[], limit: number): string | null {
   const nextPage = row?.visited_to ?? null;

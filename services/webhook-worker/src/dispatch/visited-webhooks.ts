@@ -2,11 +2,11 @@ import { isControlled, looseIndexScan } from '@enterprise-api/shared/ledger';
 import { type RawBuilder, sql } from 'kysely';
 
 export interface DispatchPage {
-  /** A run serves webhooks in the order of their ids, starting after this one. */
+  /** A run serves webhooks in the order of their ids, starting after this id. */
   cursor: string;
   /**
-   * Limits the due deliveries that a run reads to find their webhooks. With 0, the run visits webhooks page by page, and
-   * reads no delivery of a paused or limited webhook to find it.
+   * Limits the due deliveries that a run reads to find their webhooks. With 0, the run visits webhooks page by page. It
+   * then finds paused, limited and held webhooks without reading their deliveries.
    */
   rows: number;
   /** If at least `rows` deliveries are due, the run also visits up to this many webhooks with pending deliveries. */
@@ -25,9 +25,9 @@ export const isDue = ({ from }: DispatchPage): RawBuilder<unknown> =>
 
 /**
  * `visited_webhooks`: the webhooks of the oldest due deliveries and of due tests. A full pass adds disabled and deleted
- * webhooks with deliveries to cancel. If more deliveries are due than a run reads, all that it reads may belong to one
- * webhook. Then the run adds the webhooks of the newest due deliveries. It also adds `with_backlogs`, a page of the
- * webhooks with any pending delivery. Otherwise webhooks would wait behind another webhook's backlog.
+ * webhooks with deliveries to cancel. If more deliveries are due than a run reads, the rows it reads may all belong to
+ * one webhook. Then the run adds the webhooks of the newest due deliveries. It also adds `with_backlogs`, a page of the
+ * webhooks with any pending delivery. Without these, webhooks would wait behind another webhook's backlog.
  */
 export function visitedWebhooks(page: DispatchPage): RawBuilder<unknown> {
   const { cursor, visit, rows, from } = page;
@@ -62,8 +62,8 @@ export function visitedWebhooks(page: DispatchPage): RawBuilder<unknown> {
 }
 
 /**
- * `with_backlogs`, but reads no delivery of a controlled webhook, which may have a million. Each step takes the next
- * controlled webhook, or the next webhook with a pending delivery if its id is smaller.
+ * Finds `with_backlogs` without reading the deliveries of controlled webhooks: one such webhook may have a million.
+ * Each step takes the smaller id of two webhooks: the next controlled one, and the next one with a pending delivery.
  */
 function controlledAndOthers({ cursor, visit }: DispatchPage): RawBuilder<unknown> {
   const nextAfter = (bound: RawBuilder<unknown>) => sql`

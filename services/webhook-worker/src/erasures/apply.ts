@@ -27,11 +27,11 @@ import {
 const search = { from: null, afterPosition: 0, pageSize: eventsPerBatch };
 
 /**
- * Does everything again that an export names, in a restored ledger before any service starts. Services refuse to start
- * until it has succeeded. A second call changes nothing.
+ * Repeats the erasures, closings and revocations of an export in a restored ledger, before any service starts. Services
+ * refuse to start until this function has succeeded. A second call changes nothing.
  *
  * @param readExport returns the text of an export
- * @throws when a line is not a record; then the ledger is marked, and nothing else was changed
+ * @throws when a line is not a record. The ledger then stays marked as being restored; nothing else was changed
  */
 export async function applyRecords(
   parts: Pick<ErasureParts, 'db' | 'clock' | 'queue'>,

@@ -25,23 +25,23 @@ import { coverageOf, type ErasedWrites, writeErased } from './queued-events.ts';
 export interface ErasureParts extends ErasedWrites {
   clock: DatabaseClock;
   queue: QueueBackend;
-  /** From the last change to the completion. Leases in the memory of workers are older then, and start no attempt. */
+  /** Minimum time from the last change to the completion. By then, a lease in a worker's memory is too old to start. */
   settleMs: number;
 }
 
-/** Pages of streams and answers from replicas are younger than this. */
+/** Streams and replicas show data that is at most this old. */
 export const leastSettleMs = 5_000;
 const lookEveryMs = 1_000;
 const passEveryMs = 1_000;
-/** Events that a transaction erases. */
+/** Maximum number of events that a transaction erases. */
 export const eventsPerBatch = 200;
 const pageSize = 1_000;
-/** A worker works this long on an erasure before the next one, so that a large erasure delays no small one. */
+/** A worker leaves an erasure after this time and takes the next, so that a large erasure does not delay small ones. */
 const sliceMs = 5_000;
 
 /**
- * Works on running erasures in slices. Everything derives from the erasure's row, so any worker continues after a kill.
- * Pauses after each batch for as long as the batch took.
+ * Works on each running erasure for a few seconds at a time. The erasure's row holds all progress, so another worker
+ * continues after a crash. Pauses after each batch for as long as the batch took.
  */
 export function createErasureLoop(parts: ErasureParts, onError: (error: unknown) => void): Loop {
   return createLoop({
@@ -69,7 +69,7 @@ async function workOn(parts: ErasureParts, erasure: ClaimedErasure, stopping: Ab
     await saveProgress(db, erasure.id, place);
     return releaseClaim(db, erasure.id);
   }
-  // Comes last: while the queue is unavailable, events in the ledger are erased, but no erasure is completed.
+  // The queue comes last. While the queue is unavailable, workers erase events in the ledger but complete no erasure.
   await eraseQueuedEvents(parts, erasure.id, (job) => coversQueuedEvent(coverage, job));
   await endPass(db, erasure.id, settleMs, passEveryMs);
 }
@@ -91,7 +91,7 @@ async function eraseInBatches({ db }: ErasureParts, id: Uuid, eventIds: Uuid[], 
   }
 }
 
-/** Writes covered events of the queue erased, so that repeated emissions stay duplicates, and removes their jobs. */
+/** Writes covered events of the queue, erases them, and removes their jobs. Repeated emissions are then duplicates. */
 export async function eraseQueuedEvents(
   parts: Pick<ErasureParts, 'db' | 'clock' | 'queue'>,
   id: Uuid,
@@ -103,7 +103,7 @@ export async function eraseQueuedEvents(
       if (job !== null) {
         await db.transaction().execute((trx) => writeErased(trx, parts.clock, id, { job, traceparent }));
       }
-      // While a worker handles the job, it stays: a later pass looks for it again.
+      // A job that a worker is handling stays in the queue. A later pass looks for this job again.
       const queued = (await remove()) ? 1 : 0;
       await saveCounts(db, id, { ...noErasureCounts, queued });
       await saveProgress(db, id, null);

@@ -21,7 +21,7 @@ export interface ClaimedErasure extends RunningErasure {
 
 /** All workers together work on this many erasures at once. */
 const maxAtOnce = 4;
-/** A claim ends after this time if its worker died. Each batch renews it. */
+/** If a worker dies, its claim ends at this time. Each batch renews the claim. */
 const claim = sql`clock_timestamp() + interval '30 seconds'`;
 
 /**
@@ -64,8 +64,8 @@ export async function claimErasure(db: Database): Promise<ClaimedErasure | null>
 }
 
 /**
- * Begins a pass. Events that were accepted before the request have positions up to the greatest position now. The pass
- * finds all events up to the position where an open transaction may still write events of the organization.
+ * Begins a pass. `until_position` is the greatest position at the first pass. Events that were accepted before the
+ * request have no greater one. `pass_position` is the organization's horizon: the pass finds all events up to it.
  */
 export async function beginPass(db: Database, id: Uuid): Promise<void> {
   await sql`
@@ -77,7 +77,7 @@ export async function beginPass(db: Database, id: Uuid): Promise<void> {
     where id = ${id}`.execute(db);
 }
 
-/** Sessions of the console begin at a list whose filters may name a subject. */
+/** Removes the filters from the paths where console sessions begin, because a filter may name a subject. */
 export async function eraseFilters(db: Database, organizationId: Uuid): Promise<void> {
   await sql`
     update console_sessions set path = split_part(path, '?', 1)
@@ -91,7 +91,7 @@ export async function saveProgress(db: Database, id: Uuid, place: CoveredPlace |
     where id = ${id} and completed_at is null`.execute(db);
 }
 
-/** Notes that something was erased, so that the erasure is not completed yet. */
+/** Adds the counts and stores the time of this change, because an erasure is not completed soon after a change. */
 export async function saveCounts(db: Database, id: Uuid, counts: ErasureCounts): Promise<void> {
   const added = (name: keyof ErasureCounts) => sql`(counts->>${sql.lit(name)})::int + ${counts[name]}::int`;
   await sql`
@@ -123,9 +123,9 @@ export async function endPass(db: Database, id: Uuid, settleMs: number, againMs:
 }
 
 /**
- * Erases events: keeps their ids, types and times, and removes all texts. Waits for a fan-out or a replay that is under
- * way, so that it finds its deliveries: fan-out locks the outbox, and a replay locks bodies. Locks rows in the order of
- * all other statements.
+ * Erases events: keeps their ids, types and times, and removes all texts. First waits for a running fan-out, which
+ * locks the outbox, and a running replay, which locks bodies. So it finds all deliveries that they write. Locks rows in
+ * the same order as all other statements.
  */
 export async function eraseEvents(trx: DatabaseTransaction, eventIds: readonly Uuid[]): Promise<ErasureCounts> {
   const within = withinRangeOf(eventIds);
@@ -204,7 +204,7 @@ async function eraseDeliveries(trx: DatabaseTransaction, ids: readonly Uuid[]): 
   return rows[0]?.responses ?? 0;
 }
 
-/** While it is marked, no service starts. */
+/** Marks the ledger as being restored. No service starts while the ledger is marked. */
 export async function markRestore(db: Database): Promise<void> {
   await sql`update erasure_export set restoring_since = coalesce(restoring_since, clock_timestamp())`.execute(db);
 }
@@ -217,7 +217,7 @@ export type RepeatedErasure = Pick<ErasureRecord, 'at' | 'reason'> & {
   selection: NonNullable<ErasureRecord['selection']>;
 };
 
-/** Writes the receipt of an erasure that was repeated, unless the ledger has it completed. */
+/** Stores a repeated erasure as completed. If the ledger already has it as completed, changes nothing. */
 export async function saveRepeated(
   db: Database,
   { at, reason, selection }: RepeatedErasure,

@@ -20,7 +20,7 @@ export interface ErasedWrites {
   box: Pick<SecretBox, 'open'>;
 }
 
-/** Opens the selection of a running erasure. */
+/** Decrypts the selection of a running erasure. */
 export function coverageOf(
   { box }: Pick<ErasedWrites, 'box'>,
   { id, coverage, selectionSealed }: RunningErasure,
@@ -31,7 +31,7 @@ export function coverageOf(
 
 /**
  * Writes an event of the queue and erases it in one transaction, so that nobody sees its body. A repeated emission is
- * then a duplicate. If the event itself repeats another one, this function leaves that one as it is.
+ * then a duplicate. If the event itself is a duplicate, the earlier event stays unchanged.
  */
 export async function writeErased(
   trx: DatabaseTransaction,
@@ -48,7 +48,7 @@ export async function writeErased(
 /**
  * @param running the running erasures of the event's organization
  * @param queued `addedAt` is when the job was added, in milliseconds since 1970
- * @returns null if no erasure covers the event; nothing was written
+ * @returns the written event; null if no erasure covers the event, which then was not written
  */
 export async function writeErasedIfCovered(
   trx: DatabaseTransaction,

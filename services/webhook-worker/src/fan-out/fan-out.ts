@@ -50,14 +50,14 @@ const relayDelaysMs: Record<OverdueResult, number> = {
 };
 
 export class FanOut {
-  /** Fans out what no job has fanned out: the outbox empties even if the queue loses every job. */
+  /** Fans out the events that no job has fanned out, so that the outbox empties even if the queue loses every job. */
   readonly relay: Loop;
   readonly #options: FanOutOptions;
   readonly #passes: Passes;
   #cursor: string | null = null;
   #leftInOutboxAt = Number.NEGATIVE_INFINITY;
   #relayWaitsForCapacity = false;
-  /** Of the last fan-out. */
+  /** The average of the last fan-out that found events, at least 1. */
   #deliveriesPerEvent = 1;
 
   constructor(options: FanOutOptions) {
@@ -82,7 +82,7 @@ export class FanOut {
   /**
    * Fans out as many events of a job as this process has capacity for. The other events stay in the outbox.
    *
-   * @returns the number of events that this process fanned out (other processes took the missing ones), or
+   * @returns the number of events that this call fanned out, without events that other processes took; or
    *   `no_capacity`
    */
   async fanOutEvents(eventIds: readonly string[]): Promise<number | 'no_capacity'> {
@@ -98,9 +98,9 @@ export class FanOut {
     const { db, clock } = this.#options;
     const limit = Math.min(organizationsPerRun, this.#admittedEvents());
     if (limit === 0) return 'no_capacity';
-    // Events left to the relay existed at `#leftInOutboxAt`: include events of that age until they are overdue anyway.
+    // Events left to the relay are older than `#leftInOutboxAt`. Include such events even before they are overdue.
     const olderThanMs = Math.min(overdueAfterMs, clock.monotonic() - this.#leftInOutboxAt);
-    // A run that continues from a cursor begins no new pass: it reads events of any age.
+    // A run that continues from a cursor begins no pass. Like a full pass, it also reads the oldest events.
     const pass = this.#cursor === null ? this.#passes.begin() : null;
     const page = { cursor: this.#cursor, limit, olderThanMs, from: pass?.from ?? null };
     let result: FannedOut;
@@ -119,7 +119,7 @@ export class FanOut {
     return page.cursor === null ? 'all_visited' : 'again';
   }
 
-  /** Wakes the relay at once. Its next run also finds young events, if they are committed by now. */
+  /** Wakes the relay at once. Its next run also finds young events that are committed by now. */
   leaveToRelay(): void {
     this.#leftInOutboxAt = this.#options.clock.monotonic();
     this.relay.wake();
@@ -155,7 +155,7 @@ export class FanOut {
    * Tells how many events to fan out now: the free capacity divided by the deliveries per event. Returns 0
    * without capacity, otherwise at least 1, because one event may have more deliveries than the capacity.
    * A delivery that is written but not leased costs a second write. So without capacity the event waits in the outbox,
-   * where organizations alternate. The result ignores running fan-outs, so that none waits for another that hangs.
+   * where organizations alternate. The result ignores running fan-outs, so that a fan-out that hangs delays no other.
    */
   #admittedEvents(): number {
     const { scheduler } = this.#options;

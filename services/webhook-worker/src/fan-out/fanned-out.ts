@@ -12,17 +12,17 @@ export interface FannedOut {
   admitted: number;
   /** Only the first lease of an event carries the body, if the body has at most {@link maxBytesAlong} bytes. */
   leases: FannedOutLease[];
-  /** Webhooks with due deliveries that this process did not lease. Excludes those that are paused or at their limit. */
+  /** Webhooks with due deliveries that this process did not lease, unless the webhook is paused or at its limit. */
   dueWebhookIds: string[];
   /** Relay only: the next run starts after this organization; null after the last organization. */
   cursor: string | null;
   /**
-   * Relay only: the oldest event left in the outbox, because it is young, exceeds a limit or is locked by a process.
+   * Relay only: the oldest event that the run did not pick, because it is young, exceeds a limit or is locked.
    */
   oldestLeft: string | null;
 }
 
 export type FannedOutLease = LeaseRow & { body: string | null; request_id: string | null; traceparent: string | null };
 
-/** Larger bodies are loaded later, a few at a time: otherwise a hundred of them would be in memory at once. */
+/** The process loads larger bodies later, a few at a time. A hundred of them at once would take too much memory. */
 export const maxBytesAlong = 32 * 1024;

@@ -14,7 +14,7 @@ export interface OutboxPage {
   from: Date | null;
 }
 
-/** A run fans out as many events at most, so that each organization gets one. */
+/** A run visits at most this many organizations. It may fan out as many events, so that each organization gets one. */
 export const organizationsPerRun = 100;
 /** A pass that is not full reads up to this many events to find their organizations. */
 const recentEvents = 1_000;
@@ -22,8 +22,8 @@ const recentEvents = 1_000;
 /**
  * Fans out the oldest events that no job has fanned out. Organizations get equal parts of the limit, so that an
  * organization with a hundred thousand waiting events delays no other. If a pass continues from a cursor, few
- * organizations may be left. Each of these gets one event; otherwise they would get more than the organizations before
- * them.
+ * organizations may be left. Each of these gets one event. With equal parts of the limit, they would get more than the
+ * organizations before them.
  */
 export function fanOutOverdueEvents(
   db: Database,
@@ -60,7 +60,7 @@ function overdueEvents(page: OutboxPage): Source {
            (select max(organization_id::text) from picked) as last_picked, (select count(*) from picked) as events
     from visited v
   )`;
-  // If more events are recent than the statement reads, it may miss organizations: then a full pass follows.
+  // If there are more recent events than the statement reads, it may miss organizations. Then a full pass follows.
   const hidesOthers = from === null ? sql`false` : sql`(select count(*) from recent) >= ${recentEvents}`;
   // If the limit left out organizations, the next run starts after the last organization whose events were picked.
   const next = sql`(select case when events >= ${limit} and last_picked < last_visited then last_picked

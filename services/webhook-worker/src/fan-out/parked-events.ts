@@ -63,8 +63,8 @@ function reasonOf(error: Error): string {
 }
 
 /**
- * Retries due parked events. Every process does so, but only one takes each event. If one succeeds, makes all others
- * due: PostgreSQL may have refused them for the same reason.
+ * Retries due parked events. Every process does so, but only one process takes each event. If an event succeeds, makes
+ * all other parked events due, because PostgreSQL may have refused them for the same reason.
  */
 export async function retryParkedEvents(options: ParkingOptions): Promise<void> {
   let fannedOut = 0;

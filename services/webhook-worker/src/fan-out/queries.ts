@@ -46,7 +46,7 @@ export interface Source {
   picked: RawBuilder<unknown>;
   cursor: RawBuilder<unknown>;
   oldestLeft: RawBuilder<unknown>;
-  /** Limits `events` to the partitions of the picked ids, if the ids are known beforehand; otherwise empty. */
+  /** Limits `events` to the partitions of the picked ids. Empty if the ids are not known beforehand. */
   inRange: RawBuilder<unknown>;
   /** The days of the picked events. */
   days: BodyDays;
@@ -97,8 +97,8 @@ export async function fanOut(
 const leaseColumnsOfWritten = leaseColumns('p');
 
 /**
- * Each event type of the catalogue with its patterns and its subject, as SQL text. PostgreSQL would group parameters again for every
- * event.
+ * Each event type of the catalogue with its patterns and its subject field, as SQL text. If these were parameters,
+ * PostgreSQL would group them again for every event.
  */
 const knownTypes = sql.raw(
   `known_types (type, patterns, subject_field, is_operational) as (values ${eventTypeNames.map(typeInSql).join(', ')})`,
@@ -112,9 +112,9 @@ function typeInSql(type: EventType): string {
 const isCovered = isBeingErased(sql`p.organization_id`, sql`p.event_id`, sql`event_subject(b.body, k.subject_field)`);
 
 /**
- * An event stays in the outbox if only a newer version of the worker knows its type. PostgreSQL looks up each event by
- * its id. A join that was planned on an empty table would read the whole index. An event that a running erasure covers
- * stays in the outbox too, until the erasure removes it. So does an event of an organization whose data is due to be erased.
+ * These events stay in the outbox: events whose type only a newer worker knows, events that a running erasure covers,
+ * and events of an organization whose data is due to be erased. PostgreSQL looks up each event by its id. A join that
+ * was planned on an empty table would read the whole index.
  */
 const pickedEvents = ({ inRange, days }: Source) => sql`picked_events as materialized (
     select p.event_id, p.organization_id, p.created_at, e.type, b.body, e.request_id, e.traceparent, k.patterns,
@@ -129,7 +129,7 @@ const pickedEvents = ({ inRange, days }: Source) => sql`picked_events as materia
       and not exists (select from organizations o where o.id = p.organization_id and o.erase_at <= now())
   )`;
 
-/** Pairs every event with every subscribed webhook, except the webhook that it is about. `nth` numbers the events of a webhook in their order. */
+/** Pairs events with subscribed webhooks, except a webhook that the event is about. `nth` counts within a webhook. */
 const matches = (capacity: Capacity) => sql`matches as materialized (
     select delivery_id(p.event_id, w.id) as id, p.event_id, p.organization_id, p.type, w.id as webhook_id,
            case when h.webhook_id is not null then greatest(h.open_until, now()) end as not_before,
@@ -149,9 +149,9 @@ const matches = (capacity: Capacity) => sql`matches as materialized (
 
 /**
  * Leases as many deliveries as the webhooks and the process have capacity for. Each webhook gets its first delivery
- * before any webhook gets a second; otherwise an organization with very many events would take all capacity. Leases
- * nothing for a webhook whose circuit is not closed, because dispatch picks the probe. Nor for a paused or limited webhook:
- * dispatch alone counts what its limits allow.
+ * before any webhook gets a second. So an organization with very many events does not take all capacity. Leases nothing
+ * for a webhook whose circuit breaker is not closed, because dispatch picks the probe. Leases nothing for a paused or
+ * limited webhook either, because only dispatch applies a webhook's limits.
  */
 const pairs = (capacity: Capacity) => sql`pairs as materialized (
     select *, not_before is null and nth <= free
@@ -160,7 +160,7 @@ const pairs = (capacity: Capacity) => sql`pairs as materialized (
     from matches
   )`;
 
-/** An event without a subscribed webhook has a subject too. */
+/** Stores the subjects of all picked events, including events without a subscribed webhook. */
 const writtenSubjects = sql`subjects as (
     insert into event_subjects (event_id, organization_id, subject)
     select * from (
@@ -170,8 +170,8 @@ const writtenSubjects = sql`subjects as (
   )`;
 
 /**
- * Deletes by key: otherwise, for a nearly empty table, PostgreSQL would read an index whose entries may point to many
- * deleted rows.
+ * The array makes PostgreSQL delete by key. Without it, PostgreSQL would read a nearly empty table by an index whose
+ * entries may point to many deleted rows.
  */
 const deletedFromOutbox = sql`deleted as (
     delete from outbox where event_id = any (array(select event_id from picked_events))
@@ -201,8 +201,9 @@ const pendingDeliveries = ({ leaseMs, maxAttempts }: FanOutSettings) => sql`pend
   )`;
 
 /**
- * Notes the times of a fan-out for each event without deliveries: otherwise the deliveries tell the time. PostgreSQL runs
- * this part last. If the fan-out has taken long by then, the first delivery does not tell when it began.
+ * Stores when the fan-out began and ended, for each event without deliveries. If an event has deliveries, the first one
+ * tells the time. PostgreSQL runs this part last. If the fan-out has taken over 500 ms by then, it stores the times of
+ * all events, because the first delivery does not tell when the fan-out began.
  */
 const notedFanOuts = sql`noted as (
     insert into fan_outs (event_id, began_at)

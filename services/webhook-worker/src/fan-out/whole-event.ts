@@ -9,8 +9,8 @@ export interface QueuedJob {
 }
 
 /**
- * Writes an event that came complete through the queue. A second call changes nothing, even much later: unless the
- * caller named a key, the event's key is the id that its producer gave it.
+ * Writes the whole event that a job carries. A second call changes nothing, even much later, because the event has a
+ * key: the `id` in the job's event, or else the event id that the producer assigned.
  */
 export async function writeWholeEvent(
   db: Database,
@@ -19,7 +19,7 @@ export async function writeWholeEvent(
 ): Promise<WrittenEvent> {
   const origin = { id: job.event_id, requestId: job.request_id, traceparent };
   const event = newEvent(job.event, databaseClock.now(), origin);
-  // Always set a key. In a later run, the time in the id may be too old, and the event would get another id.
+  // Always set a key. If the id is over 5 minutes old, `newEvent` assigns another id, a different one in each run.
   event.key ??= toPublicId('evt', job.event_id);
   const [written] = await writeEvents(db, [event]);
   return written ?? { ...event, duplicate: false };

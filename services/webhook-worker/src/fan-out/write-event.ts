@@ -6,7 +6,7 @@ import { type QueuedJob, writeWholeEvent } from './whole-event.ts';
 /** Thrown for a job that can never succeed. BullMQ keeps the job as failed, with this error's message. */
 export class UnprocessableJobError extends Error {
   override readonly name = 'UnprocessableJobError';
-  /** Replaces the job's data, if that must not be kept. */
+  /** Replaces the job's data. Undefined if the queue may keep the data. */
   readonly keptData: object | undefined;
 
   constructor(message: string, keptData?: object) {
@@ -16,7 +16,7 @@ export class UnprocessableJobError extends Error {
 }
 
 /**
- * Writes an event that came complete through the queue. If a running erasure covers the event, writes it erased.
+ * Writes the whole event that a job carries. If a running erasure covers the event, also erases the event.
  *
  * @param queued `addedAt` is when the job was added, in milliseconds since 1970
  * @returns the id of the event

@@ -14,7 +14,7 @@ export interface LeaseLoaderOptions extends ReleaseOptions {
   onReleased: (leases: number) => void;
 }
 
-/** Rows from fan-out carry the event's content, its body once per event. Rows from dispatch carry no content. */
+/** Rows from fan-out carry content, the body in at most one row per event. Rows from dispatch carry no content. */
 type LoadableLease = LeaseRow & { [Part in keyof EventContent]?: EventContent[Part] | null };
 
 /** The content of an event. Its bytes are in memory once for all deliveries of the event. */
@@ -30,12 +30,12 @@ interface Loaded {
 }
 
 /**
- * Loads the bodies of leased deliveries, and holds them until the leases end. It counts the size of each body, and the
- * same size again for each lease: TLS encrypts a whole request and buffers it until the receiver has read it.
+ * Loads the bodies of leased deliveries, and holds them until the leases end. Counts the size of each body, and the
+ * same size again for each lease: TLS buffers the whole encrypted request until the receiver has read it.
  *
  * Organizations with bodies here have equal parts of the budget. While all bodies together exceed the budget, an
- * organization above its part gets no further leases in this process. Otherwise an organization whose endpoints hang
- * with large events would fill the memory.
+ * organization above its part gets no further leases in this process. Without the parts, an organization whose
+ * endpoints hang with large events would fill the memory.
  */
 export class LeaseLoader {
   readonly #options: LeaseLoaderOptions;
@@ -51,8 +51,8 @@ export class LeaseLoader {
 
   /**
    * Loads the bodies that the rows do not carry, once per event, and passes the leases to the scheduler. If the ledger
-   * does not answer, releases them. Loads large bodies with several statements. Before each statement, releases leases
-   * that would add bodies for an organization above its part of the budget. Never rejects.
+   * does not answer, releases the leases. Loads large bodies with several statements. Before each statement, releases
+   * leases that would add bodies for an organization above its part of the budget. Never rejects.
    */
   accept(rows: readonly LoadableLease[], leasedAt: number): Promise<void> {
     return this.#track(this.#accept(rows, leasedAt));
@@ -102,7 +102,7 @@ export class LeaseLoader {
       return { ...events, hostKeys };
     } catch (error) {
       log.warn({ err: error, deliveries: rows.length }, 'event bodies not loaded');
-      // Otherwise this process would lease and release the deliveries in a loop.
+      // Without the pause, this process would lease and release the deliveries in a fast loop.
       await pause(storeBackoff.firstMs);
       return null;
     }
@@ -127,7 +127,7 @@ export class LeaseLoader {
 
   #toLease(row: LeaseRow, leasedAt: number, { events, hostKeys }: Loaded): Lease[] {
     const event = events.get(row.event_id);
-    // Another fan-out may have loaded the event meanwhile: hold each body only once.
+    // Another call may have loaded the event meanwhile, so hold each body only once.
     const held = this.#held.get(row.event_id) ?? (event && { event, leases: new Set<object>() });
     if (held === undefined) {
       const ids = { delivery_id: toPublicId('dlv', row.id), event_id: toPublicId('evt', row.event_id) };

@@ -19,7 +19,7 @@ export interface Lease {
   round: number;
   manual: boolean;
   isTest: boolean;
-  /** Whether a limit of the webhook allowed the attempt for now. */
+  /** Whether a limit of the webhook allowed the attempt. If so, the attempt starts soon, or the lease is released. */
   isLimited: boolean;
   /** Distinguishes this lease from earlier and later ones of the same delivery. */
   leaseToken: string;

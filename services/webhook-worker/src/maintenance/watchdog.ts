@@ -11,18 +11,18 @@ export interface WatchdogOptions {
 const lookEveryMs = 2_000;
 /** Limits the wait for the backend. Otherwise a backend that does not answer would delay the watchdog's stop. */
 const answerWithinMs = 1_000;
-/** The consumer is stalled if jobs have waited for this long and this process got none of them. */
+/** The consumer is stalled if jobs have waited for this long and this process got no job. */
 const stalledAfterMs = 20_000;
 
 /**
  * Detects a stalled queue consumer. After an outage of the queue's backend, a BullMQ worker can stay connected and
  * receive nothing; BullMQ has a long history of such bugs. The watchdog recreates the worker once. If that does not
- * help, the process gives up. Meanwhile the relay fans out the events in the outbox. Events that came complete through
- * the queue wait for a working consumer.
+ * help, the process gives up. Meanwhile the relay fans out the events in the outbox. Events that exist only in the
+ * queue wait for a working consumer.
  */
 export function createWatchdog({ clock, log, consumer, giveUp }: WatchdogOptions): Loop {
   const { queue } = consumer;
-  /** Time since which jobs have waited while this process got none; null while the consumer works. */
+  /** Time since which jobs have waited while this process got no job; null while the consumer works. */
   let stalledSince: number | null = null;
   let isRecreated = false;
   const look = async () => {

@@ -10,8 +10,8 @@ const openForSecondsLimit = 600;
 const holdSecondsLimit = 3_600;
 
 /**
- * `tally`: per webhook, the results of the attempts that this statement inserts. Attempts recorded earlier already
- * counted.
+ * `tally`: per webhook, the results of the attempts that this statement records. Attempts that were recorded earlier
+ * have already counted.
  */
 const tally = sql`tally as materialized (
     select o.webhook_id, bool_or(o.result = 'delivered') as succeeded,
@@ -24,7 +24,7 @@ const tally = sql`tally as materialized (
 
 /**
  * `changes`: skips webhooks that only succeed, because they need no health row and no write at each success. `hold` is
- * until when the receiver holds the webhook, by these attempts or earlier ones.
+ * the time until which the receiver holds the webhook, because of these or earlier attempts.
  */
 const changes = sql`changes as materialized (
     select t.*, nullif(greatest(t.held_until, k.held_until, now()), now()) as hold
@@ -42,9 +42,9 @@ const firstHealth = sql`
       from changes c order by c.webhook_id`;
 
 /**
- * A success resets the webhook's health. Failures that count open the circuit, unless the circuit is already open:
- * failures do not prolong its open time. A half-open circuit also closes after a failure that does not count, such as a
- * 404: the endpoint answers, so its deliveries need not be leased one at a time. While the receiver holds the webhook, the
+ * A success resets the webhook's health. After enough failures that count, the circuit opens. Failures do not prolong
+ * the time of an open circuit. A half-open circuit also closes after a failure that does not count, such as a 404: the
+ * endpoint answers, so its deliveries need not be leased one at a time. While the receiver holds the webhook, the
  * circuit stays open, also after a success: one delivery tests the endpoint after the hold.
  */
 const nextHealth = sql`
@@ -63,7 +63,7 @@ const nextHealth = sql`
                  c.succeeded or (c.counting = 0 and h.openings > 0 and h.open_until <= now()) as closes) t
         where c.webhook_id = h.webhook_id`;
 
-/** `health`: locks the changed rows in the order of webhook ids, after all other locks of the statement. */
+/** `health`: locks the changed rows in the order of webhook ids, after the deliveries and the attempts. */
 const health = sql`health as (
     insert into webhook_health as h (webhook_id, consecutive_failures, failed_attempts, first_failure_at, paused_for, openings, open_until)
     ${firstHealth}
@@ -72,7 +72,7 @@ const health = sql`health as (
     returning h.webhook_id, h.failed_attempts, h.first_failure_at, h.paused_for, h.open_until
   )`;
 
-/** `holds`: locks the rows in the order of webhook ids, after health. */
+/** `holds`: locks the rows in the order of webhook ids, after `health`. */
 const holds = sql`holds as (
     insert into webhook_controls as k (webhook_id, held_until)
     select c.webhook_id, c.held_until from changes c join health h on h.webhook_id = c.webhook_id
@@ -92,7 +92,7 @@ const healthResults = sql`health_results as (
   )`;
 
 /**
- * Common table expressions that update the health of a batch's webhooks. The first ones read `outcomes` and `added`;
- * the last one is `health_results`.
+ * Common table expressions that update the health of a batch's webhooks. `tally` reads `outcomes` and `added`. The last
+ * expression is `health_results`.
  */
 export const healthChanges = sql`${tally}, ${changes}, ${health}, ${holds}, ${healthResults}`;

@@ -63,13 +63,13 @@ export class OutcomeBatcher {
     });
   }
 
-  /** @param isLimited true if deliveries above a webhook's limit may wait for the record: then it is written at once */
+  /** @param isLimited true if deliveries above a webhook's limit may wait for this outcome, so record it at once */
   add(outcome: Outcome, isLimited = false): void {
     void this.#batches.add({ outcome, since: this.#now });
     if (isLimited) this.#batches.startAll();
   }
 
-  /** Records all waiting outcomes before the process stops. Drops those that are not recorded within this time. */
+  /** Records all waiting outcomes before the process stops. Drops outcomes that are not recorded within `withinMs`. */
   async flush(withinMs: number): Promise<void> {
     this.#dropAt = this.#now + withinMs;
     this.#flushBegun.abort();
@@ -112,7 +112,7 @@ export class OutcomeBatcher {
     for (const webhookId of failing) void autoDisable.disable(webhookId, 'failing', versions.get(webhookId) ?? 0);
   }
 
-  /** Halves the batch until it finds the refused outcome. Records that outcome without the receiver's text. */
+  /** Halves the batch until only the refused outcome is left. Records that outcome without the receiver's text. */
   async #writeParts(batch: Batch, error: unknown): Promise<void> {
     const middle = Math.ceil(batch.length / 2);
     if (batch.length > 1) {

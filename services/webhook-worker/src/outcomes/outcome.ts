@@ -10,7 +10,7 @@ export interface Outcome {
   /** A UUID whose time is `startedAt`. */
   attemptId: Uuid;
   number: number;
-  /** No further attempt, even if the retry schedule has more: `stop` of the webhook, `abort` of this delivery. */
+  /** `stop` and `abort` end the delivery, even if the retry schedule has more. `stop` also disables the webhook. */
   result: 'delivered' | 'retry' | 'stop' | 'abort';
   /** Time until the next attempt; 0 if the schedule has no further attempt. */
   delayMs: number;

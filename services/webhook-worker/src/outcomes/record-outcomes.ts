@@ -31,7 +31,7 @@ export async function recordOutcomes(db: Database, outcomes: readonly Outcome[])
 
 type Value = string | number | boolean | null;
 
-/** `input`: the parameters. A part of them is stored as it is, because building arrays again would cost more. */
+/** `input`: the parameters. `uncounted` stores some of these arrays, because building arrays again would cost more. */
 function outcomeRows(outcomes: readonly Outcome[]): RawBuilder<unknown> {
   const column = (pick: (outcome: Outcome) => Value) => outcomes.map(pick);
   return sql`input as materialized (
@@ -109,8 +109,8 @@ const ifSucceeded = (...columns: string[]) =>
   sql.raw(columns.map((column) => `case when c.status = 'succeeded' then c.${column} end`).join(', '));
 
 /**
- * `ended` deletes deliveries that no longer wait; `again` schedules the next attempt. Both find rows by key. Otherwise,
- * for a nearly empty table, PostgreSQL would read a whole index, whose entries may point to many deleted rows.
+ * `ended` deletes deliveries that no longer wait. `again` schedules the next attempt. Both take arrays of keys: without
+ * them, for a nearly empty table, PostgreSQL would read a whole index, which may point to many deleted rows.
  */
 const pendingDeliveries = sql`ended as (
     delete from pending_deliveries where delivery_id = any (array(select id from updated where status <> 'pending' order by id))
@@ -121,9 +121,9 @@ const pendingDeliveries = sql`ended as (
   )`;
 
 /**
- * `inserted`: all attempts that did not deliver. `superseded` marks attempts that did not change their delivery. An
- * attempt may end after its event or body was removed early; it is then recorded without texts, here and in `written`.
- * So is an attempt whose delivery is gone: a crash of PostgreSQL lost it, and an erasure could not find the texts.
+ * `inserted`: all attempts that did not deliver. `superseded` marks attempts that did not change their delivery. If
+ * the event or its body was removed early, the attempt is recorded without texts, here and in `written`. If a crash of
+ * PostgreSQL lost the delivery, the texts are left out too, because an erasure could not find them.
  */
 const insertedAttempts = sql`inserted as (
     insert into attempts (delivery_id, id, number, round, superseded, manual, started_at, duration_ms, status_code, error,
@@ -142,7 +142,7 @@ const insertedAttempts = sql`inserted as (
 /**
  * `added`: the attempts that this statement records. Attempts of a batch that was recorded before are not among them.
  * `uncounted`: one row for the batch, until a worker adds its attempts to the statistics. Statistics leave out attempts
- * that are not added, and tests. A test's delivery is never lost in a crash of PostgreSQL.
+ * that are not added, and tests. No crash of PostgreSQL loses a test's delivery, so `locked` contains it.
  */
 const uncountedAttempts = sql`added as materialized (
     select id from inserted union all select delivered_by from updated where delivered_by is not null

@@ -4,7 +4,7 @@ import { lockDueReplay } from './queries.ts';
 
 const lookEveryMs = 5_000;
 
-/** Counts the deliveries of running replays, and completes each replay of which nothing is pending. */
+/** Counts the deliveries of running replays, and completes each replay without pending deliveries. */
 export function createReplayLoop(db: Database, onError: (error: unknown) => void): Loop {
   return createLoop({
     onError,
@@ -15,7 +15,7 @@ export function createReplayLoop(db: Database, onError: (error: unknown) => void
   });
 }
 
-/** In one transaction: the replay is completed together with all that follows from it. */
+/** One transaction completes a replay and writes its `replay.finished` event. */
 async function continueReplay(trx: DatabaseTransaction): Promise<ReplayRow | undefined> {
   const id = await lockDueReplay(trx);
   return id === undefined ? undefined : countReplay(trx, id, 'completed');

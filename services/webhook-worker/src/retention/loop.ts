@@ -4,7 +4,7 @@ import { tryLock, unlock } from './queries.ts';
 import { type RetentionRun, runRetention } from './run.ts';
 
 const everyMs = 60 * 60_000;
-/** Delay before the next try while a table is in use. Each try blocks others while it waits for its lock. */
+/** Delay before the next try while a table is in use. A try that waits for its lock blocks other statements. */
 const againMs = 12_000;
 
 /**

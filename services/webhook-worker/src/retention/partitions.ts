@@ -36,7 +36,7 @@ const dropOrder = [
   'events',
 ] as const satisfies readonly PartitionedTable[];
 
-/** Returns the history's partitions in the order in which retention drops them: by month, and within a month by table. */
+/** Returns the history's partitions in the order in which retention drops them: by month, then by table. */
 export function inDropOrder(partitions: readonly Partition[]): Partition[] {
   return dropOrder
     .flatMap((table) => partitions.filter((partition) => partition.table === table))
@@ -48,12 +48,12 @@ export function startOfBodies({ RETENTION_BODIES }: RetentionPeriods, nowMs: num
   return startOfDay(oldestKept(RETENTION_BODIES, nowMs));
 }
 
-/** The first month whose history is kept. Pending rows keep an earlier month as well, but not its event keys. */
+/** The first month of the kept history. Earlier months with pending rows stay too, but without event keys. */
 export function startOfHistory({ RETENTION_HISTORY }: RetentionPeriods, nowMs: number): number {
   return startOfMonth(oldestKept(RETENTION_HISTORY, nowMs));
 }
 
-/** A sweep writes operational events of the last 7 days, and their keys tell which of them exist. */
+/** A sweep writes operational events up to 7 days late. The event keys tell the sweep which events exist already. */
 const keysKeptMs = 8 * dayMs;
 
 /** The time of the first event keys that are kept. */

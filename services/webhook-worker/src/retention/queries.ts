@@ -31,7 +31,7 @@ export async function listPartitions(db: Database): Promise<Partition[]> {
 
 /**
  * Drops a partition if nothing in its span is pending. A transaction that restarts a delivery has read the delivery's
- * table, so PostgreSQL grants this lock only after that transaction. A later transaction finds no delivery, or no body.
+ * table, so PostgreSQL locks the table only after that transaction. A later transaction finds no delivery, or no body.
  * PostgreSQL removes the partition's files after it has released the locks.
  *
  * @returns the number of pending deliveries and events; 0 = the partition was dropped
@@ -58,7 +58,7 @@ async function lockTable(trx: DatabaseTransaction, name: string): Promise<void> 
 
 /**
  * Whether a transaction older than 1 s uses a table. A lock request that waits for the transaction would block all
- * others.
+ * other statements on the table.
  */
 export async function isInLongUse(db: Database, table: string): Promise<boolean> {
   const { rows } = await sql`
@@ -141,7 +141,7 @@ export async function deleteEventKeys(db: Database, before: number, fromPage: nu
   return null;
 }
 
-/** Operational events without a row reach no webhook: their bodies are gone. */
+/** An operational event without its row reaches no webhook, because the event's body is gone. */
 export async function deleteNotes(db: Database, before: number): Promise<void> {
   for (const table of ['operational_events', 'bodies_to_remove'])
     await sql`delete from ${sql.table(table)} where event_id < ${uuidAtTime(before)}::uuid`.execute(db);
@@ -178,7 +178,7 @@ export async function deleteStatistics(db: Database, before: number, limit = 10_
   return Number(gone.numAffectedRows ?? 0) === limit;
 }
 
-/** Deletes the rows, versions, health and statistics of webhooks that were deleted before a time and have no deliveries left. */
+/** Deletes the rows of webhooks whose state became `deleted` before a time, and which have no deliveries left. */
 export async function deleteWebhooks(db: Database, before: number): Promise<void> {
   await sql`
     with old as materialized (

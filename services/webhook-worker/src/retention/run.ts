@@ -57,7 +57,7 @@ export async function runRetention(run: RetentionRun): Promise<RetentionResult> 
   const { db, periods, log, signal } = run;
   const now = (await databaseTime(db)).getTime();
   const historyFrom = startOfHistory(periods, now);
-  // Comes first: otherwise a parked event, which may never be fanned out, would keep its month.
+  // Delete parked events first. A parked event, which may never be fanned out, would keep its month.
   const parked = await deleteParkedEvents(db, historyFrom);
   if (parked > 0) log.warn({ events: parked }, 'removed parked events older than RETENTION_HISTORY');
   const partitions = await listPartitions(db);
@@ -66,7 +66,7 @@ export async function runRetention(run: RetentionRun): Promise<RetentionResult> 
   const areMonthsDone = await removeMonths(run, inDropOrder(expired), kept);
   const areBodiesGone = await removeExpiredBodies(run, expired, startOfBodies(periods, now));
   await removeRows(run, historyFrom, now);
-  // A month that is kept has attempts, which show the URLs of their time.
+  // While a month is kept, keep the webhook versions: the month's attempts show the URLs of their time.
   if (areMonthsDone && kept.length === 0) await deleteVersions(db, Math.max(0, historyFrom - idMarginMs));
   const isComplete = areMonthsDone && areBodiesGone && !signal.aborted;
   if (isComplete) await saveCompleted(db, kept.length);

@@ -27,7 +27,7 @@ const isOld = (created: RawBuilder<unknown>, { body_retention_seconds }: Shorter
 
 /**
  * Read the events in a later statement: the result does not hold for events that were read earlier. Open transactions
- * of other organizations count only if they share the bucket.
+ * of another organization count only if its id ends with the same three digits (the bucket).
  */
 export async function readHorizon(db: Database, organizationId: Uuid): Promise<number> {
   const { rows } = await sql<{ horizon: number }>`
@@ -66,7 +66,7 @@ export async function noteOldEvents(db: Database, organization: ShorterRetention
   return rows[0]?.noted ?? 0;
 }
 
-/** An event that retention has removed is removable: only its note is left. */
+/** Includes events that retention has removed: only their rows in `bodies_to_remove` are left. */
 export async function findRemovable(db: Database, organization: ShorterRetention): Promise<Uuid[]> {
   const { rows } = await sql<{ event_id: Uuid }>`
     select event_id from bodies_to_remove r
@@ -84,7 +84,7 @@ const isNeeded = (event: RawBuilder<unknown>) => sql`(
 
 /**
  * Removes bodies and the answers of receivers. Locks the bodies first: a retry locks them too, and the second statement
- * then sees the delivery that it made pending.
+ * then sees the delivery that the retry made pending.
  */
 export async function removeBodies(db: Database, organizationId: Uuid, eventIds: readonly Uuid[]): Promise<void> {
   const { from, to } = rangeOf(eventIds);

@@ -11,7 +11,7 @@ import {
   type ShorterRetention,
 } from './shorter-retention-queries.ts';
 
-/** Data with a retention of 0 is promised to be gone within 60 s of its last outcome. */
+/** Data with a retention of 0 must be gone within 60 s of its last outcome. */
 const everyMs = 20_000;
 
 /** Removes the data of organizations that keep it for a shorter time than the settings say. Every worker does so. */

@@ -50,7 +50,7 @@ const maxSlowPerHost = 100;
 const waitingPerPermit = 2;
 const tickMs = 50;
 
-/** The scheduler releases a limited webhook's older leases: they would start at another time than their limit allowed. */
+/** If a lease of a limited webhook is older, the scheduler releases it: the limit allowed its attempt earlier. */
 const startLimitedWithinMs = 400;
 
 /** A degraded webhook without a further attempt stays degraded for this long. */
@@ -108,7 +108,7 @@ export class Scheduler {
     this.startEligible();
   }
 
-  /** Tells whether no attempt of the organization may start: an operator paused sending, or this process is stopping. */
+  /** Tells whether no attempt of the organization may start: an operator paused sending, or this process stops. */
   isHalted(organizationId: Lease['organizationId']): boolean {
     return this.#isOff || this.#settings.pauses.organizationIds.has(organizationId);
   }
@@ -129,7 +129,7 @@ export class Scheduler {
     }
   }
 
-  /** Wakes dispatch if a queue can use its due deliveries: perhaps it has no attempt whose end would do so. */
+  /** Wakes dispatch if a queue has room for its due deliveries. The end of an attempt does the same for its queue. */
   refill(webhookIds: readonly string[]): void {
     if (webhookIds.some((id) => this.#needsRefill(this.#queues.get(id)))) this.#stages.refillNeeded();
   }
@@ -145,8 +145,8 @@ export class Scheduler {
   }
 
   /**
-   * Releases the waiting leases of a webhook whose circuit opened, or that changed: it may be paused now. The ledger knows
-   * when each delivery may be leased again.
+   * Releases the waiting leases of a webhook whose circuit opened, or which changed and may be paused now. The ledger
+   * knows when each delivery may be leased again.
    */
   releaseWaiting(webhookId: string): void {
     const queue = this.#queues.get(webhookId);
@@ -175,8 +175,8 @@ export class Scheduler {
   }
 
   /**
-   * Returns the capacity per webhook, for deliveries of `new` events or for `due` deliveries. If free permits outnumber
-   * the leases that may still wait, their own endpoints block the waiting leases, so other webhooks get the permits.
+   * Returns the capacity per webhook, for deliveries of `new` events or for `due` deliveries. If more permits are free
+   * than further leases may wait, endpoints block their own waiting leases. Other webhooks then get the permits.
    */
   capacity(kind: 'new' | 'due'): Capacity {
     const { pauses, concurrency } = this.#settings;
@@ -193,8 +193,8 @@ export class Scheduler {
   }
 
   /**
-   * Tells how many new deliveries this process could use: 0 while more leases wait than attempts may run, so that
-   * deliveries arrive in batches. Infinity if permits are free nevertheless, and while nothing is sent.
+   * Tells how many new deliveries this process could use. Returns 0 while more leases wait than attempts may run, so
+   * that deliveries arrive in batches. If permits are free nevertheless, or while nothing is sent, returns Infinity.
    */
   freeCapacity(): number {
     if (!this.#isOff && this.#waiting <= this.#settings.permits) return this.#freePlaces;
@@ -246,8 +246,8 @@ export class Scheduler {
 
   /**
    * Limits a queue's further leases. In a degraded queue no lease may wait, because endpoints that hang would fill the
-   * process's capacity. While older deliveries are due, new ones get half the limit; otherwise the older ones would
-   * wait forever.
+   * process's capacity. While older deliveries are due, new ones get half the limit, so that the older ones do not wait
+   * forever.
    */
   #freeOf(queue: EndpointQueue, kind: 'new' | 'due'): number {
     const places = this.#concurrencyOf(queue) + (queue.degradedAt === null ? this.#placesPerQueue : 0);
@@ -255,7 +255,7 @@ export class Scheduler {
     return Math.max(0, limit - queue.running - queue.waiting.length);
   }
 
-  /** Requires room for many leases. Otherwise dispatch would run after every attempt. */
+  /** A refill needs room for many leases, so that dispatch does not run after every attempt. */
   #needsRefill(queue: EndpointQueue | undefined): boolean {
     if (this.isStopped || queue === undefined || queue.dueNotedAt === null) return false;
     const canUseMore = this.#waiting < this.#settings.permits || this.#freePermits > 0;
@@ -375,7 +375,7 @@ export class Scheduler {
     if (leases.length > 0) this.#stages.release(leases);
   }
 
-  /** Calls the scheduler regularly: with time, attempts become slow, and leases too old to start. */
+  /** Runs `startEligible` while leases wait: with time, attempts become slow, and leases become too old to start. */
   #tickWhileWaiting(): void {
     if (this.#waiting === 0) return;
     this.#ticker ??= setTimeout(() => {

@@ -50,8 +50,8 @@ const nextAddressAfterMs = 1_000;
 const reused = { dns_ms: null, connect_ms: null, tls_ms: null };
 
 /**
- * One connection with at most one request at a time. The first request makes the connection, which never connects
- * again.
+ * One connection with at most one request at a time. The first request makes the connection. An ended connection
+ * never connects again.
  *
  * The connection cannot lead into our own network. The socket gets only checked addresses, and the connected address is
  * checked again before the first byte, even of TLS. SNI, `Host` and the certificate check use the host name. There is
@@ -62,7 +62,7 @@ export class Connection {
   readonly client: Client;
   stage: 'connecting' | 'securing' | 'open' = 'connecting';
   setup: Omit<Attempt['timings'], 'first_byte_ms'>;
-  /** The permitted address that is connected; kept after the connection has ended. */
+  /** The permitted address to which the socket connected. Kept after the connection has ended. */
   address: string | null = null;
   readonly #route: Route;
   readonly #parts: ConnectionParts;
@@ -201,7 +201,7 @@ function pinned(addresses: readonly string[]): LookupFunction {
   return (_host, _options, callback) => process.nextTick(callback, null, answers);
 }
 
-/** By address family. */
+/** The outage record of each address family. */
 type NetworkOutages = Map<number, OutageRecord>;
 
 export function recordOf(outages: NetworkOutages, address: string): OutageRecord {

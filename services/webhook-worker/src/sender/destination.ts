@@ -56,9 +56,9 @@ type Entry = { location: Location; expiresAt: number; isFailing: boolean };
 
 /**
  * Makes the first of two address checks (`Connection` makes the second) and refuses a name if **any** address is
- * forbidden. No legitimate name mixes public and private addresses. If deliveries used the permitted ones, an attacker
- * could choose which DNS answer counts.
- * Asks over DNS alone (no hosts file), without `dns.lookup`, which has at most two useful threads: two names with
+ * forbidden. No legitimate name mixes public and private addresses. If deliveries used only the permitted addresses, an
+ * attacker could choose which DNS answer counts.
+ * Asks only DNS and reads no hosts file. Avoids `dns.lookup`, which has at most two useful threads: two names with
  * silent servers would block every other name for ten seconds.
  */
 export class DnsCache {
@@ -94,8 +94,8 @@ export class DnsCache {
   }
 
   /**
-   * Returns the last known addresses of a name if its last look-up got no answer, and looks it up in the background.
-   * Otherwise returns no addresses.
+   * If the last look-up of a name got no answer, returns the last known addresses and looks the name up in the
+   * background. Otherwise returns no addresses.
    */
   stale(host: string): readonly string[] {
     const entry = this.#entries.get(host);
@@ -127,8 +127,8 @@ export class DnsCache {
   }
 
   /**
-   * Handles a look-up without an answer. The failure is on our side if other names fail too. If none fails, it is on
-   * our side only with `isOursAlone` and without a resolved name in the last minute.
+   * Handles a look-up without an answer. The failure is on our side if other names fail too. If no other name fails,
+   * the failure is on our side only with `isOursAlone` and if no other name was resolved in the last minute.
    */
   #noAnswer(host: string, failure: Failure, isOursAlone: boolean): Location {
     const entry = this.#entries.get(host);

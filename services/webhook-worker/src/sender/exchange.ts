@@ -44,7 +44,7 @@ export type ExchangeOptions = {
   mayStart: () => boolean;
 };
 
-/** By lower-case name, as undici reads them. */
+/** The response's headers by lower-case name, as undici parses them. */
 export type AnswerHeaders = Record<string, string | string[] | undefined>;
 type Controller = { abort(reason: Error): void };
 
@@ -57,9 +57,9 @@ const notDrained: Failure = { code: 'connection_reset', message: 'The connection
 /** One request on one connection, as a handler for undici's `dispatch`. Ends at the deadline at the latest. */
 export class Exchange {
   isWritten = false;
-  /** The connection ended before the request was written, or before the first byte of a response arrived. */
+  /** Whether the connection ended before the request was written, or before the first byte of a response arrived. */
   isRepeatable = false;
-  /** The response was read to its end, or nothing was written: another request may use the connection. */
+  /** Whether another request may use the connection: the response was read to its end, or nothing was written. */
   isReusable = false;
   readonly #connection: Connection;
   readonly #options: ExchangeOptions;
@@ -86,7 +86,7 @@ export class Exchange {
   }
 
   onRequestStart(): void {
-    // The receiver has not read all of the previous request: the new request would wait behind the remaining bytes.
+    // If the receiver has not read all of the previous request, the new request would wait behind the remaining bytes.
     if (!this.#isOver && !this.#connection.isDrained()) this.#fail(notDrained);
     if (!this.#isOver && !this.#options.mayStart()) {
       this.isReusable = true;
@@ -192,7 +192,7 @@ const missing = {
   open: 'The receiver did not answer',
 } as const;
 
-/** Limits an excerpt in bytes: the part of the body that is read, and the stored text. */
+/** Limits in bytes both the part of the body that an excerpt covers and the excerpt's text. */
 export const maxExcerptBytes = 4 * 1_024;
 
 /**

@@ -47,8 +47,8 @@ const unreachable = ['EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN', 'ENETDOWN', 'EA
 const noDescriptor = ours('connection_refused', 'file_descriptors', 'No file descriptor was free on our side.');
 
 /**
- * Failures by error code. If several addresses failed, the first matching entry counts. An address that answered says
- * more than one that did not.
+ * Failures by error code. If several addresses failed, the first matching entry counts. Answers of receivers come
+ * first, because they say more than silence.
  */
 const connectFailures = new Map<string, Failure>([
   ...sameFor(closed, 'connection_reset', 'The receiver closed the connection before it was established.'),
@@ -66,7 +66,7 @@ const networkDown = ours(
   'Our network has no route to this address family, so the failure is on our side.',
 );
 
-/** Marks a failed look-up as a failure on our side: our name servers fail for other names too. */
+/** Marks a failed look-up as a failure on our side. */
 export function resolverDown({ code, message }: Failure): Failure {
   return ours(code, 'resolver', `${message} The failure is on our side, because other names fail too.`);
 }

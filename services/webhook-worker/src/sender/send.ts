@@ -6,7 +6,7 @@ import { type DeliveryRequest, Exchange, type ExchangeOptions, type SendFailure,
 import { destinationBlocked, type Failure } from './failures.ts';
 
 /**
- * `mayStart` is called before a connection is made, if one is needed, and right before the first byte. If it returns
+ * The sender calls `mayStart` before it makes a connection, and right before the first byte. If `mayStart` returns
  * `false`, the attempt ends as `not_started` and sends nothing.
  */
 export type SendHooks = Pick<ExchangeOptions, 'mayStart'>;
@@ -15,7 +15,7 @@ export type Sender = ReturnType<typeof createSender>;
 
 export type SenderOptions = {
   policy: AddressPolicy;
-  /** One deadline over DNS, connect, TLS, request and response. Excludes the wait to connect. */
+  /** One deadline over DNS, connect, TLS, request and response. Excludes `paceConnecting`. */
   timeoutMs: number;
   /** PEM certificates of authorities trusted in addition to the default ones (`WEBHOOK_CA_FILE`). */
   ca?: string | undefined;
@@ -83,7 +83,7 @@ class Transmission {
   #location: Location | undefined;
   #dnsMs = 0;
   #startedAt = 0;
-  /** The result of a reused connection that ended after the request was written: the receiver may have seen it. */
+  /** The result if a reused connection ended after the request was written. The receiver may have seen the request. */
   #ended: SendResult | undefined;
 
   constructor(parts: TransmissionParts, request: DeliveryRequest, hooks: SendHooks) {
@@ -132,7 +132,7 @@ class Transmission {
     return this.#sendOnNew(target);
   }
 
-  /** The deadline starts when the connection may begin. We cause the wait, so it must cost the receiver no time. */
+  /** Unless the deadline already runs, it starts after the wait to connect, because the worker causes this wait. */
   async #sendOnNew(target: Target): Promise<SendResult> {
     const { pool, paceConnecting, connection, onBlocked, onResent } = this.#parts;
     const location = await this.#locate(target.host);

@@ -5,14 +5,14 @@ const batchesAtOnce = 200;
 
 /**
  * Moves attempts from `uncounted_attempts` to the minutes, hours and days in which they started. One statement does
- * both, so a killed worker loses nothing and counts nothing twice. Of several workers, each takes the rows that no other
- * has locked. Waits until the oldest row is some seconds old, so that many workers do not count more often than one.
+ * both, so a killed worker loses nothing and counts nothing twice. Of several workers, each takes rows that no other
+ * has locked. Counts nothing until the oldest row is `olderThanMs` old, so that more workers do not count more often.
  *
  * @returns whether more rows may be left
  */
 export async function countAttempts(db: Database, { olderThanMs }: { olderThanMs: number }): Promise<boolean> {
   return db.transaction().execute(async (trx) => {
-    // The planner does not know how many attempts are equal, and would sort all of them.
+    // The planner does not know that the attempts form few groups, and would sort all attempts.
     await sql`select set_config('enable_sort', 'off', true)`.execute(trx);
     const { rows } = await sql<{ batches: number }>`
       with taken as (
@@ -29,8 +29,8 @@ export async function countAttempts(db: Database, { olderThanMs }: { olderThanMs
 }
 
 /**
- * `cells`: counts equal attempts of a minute. `parts`: the cells by bucket. `kinds`: the same for each level, also
- * for the organization of the webhook. Each reads fewer rows than the one before. Leaves out webhooks that no longer exist.
+ * `cells` counts the attempts of a minute that have the same values. `parts` adds up the cells of each bucket. `kinds`
+ * adds up the parts of each level, for existing webhooks and their organizations. Each step reads fewer rows.
  */
 const cells = sql`cells as (
     select webhook_id, date_bin('1 minute', started_at, '2000-01-01 00:00Z') as minute, event_type, error, status_code,
@@ -51,7 +51,7 @@ const cells = sql`cells as (
     group by 1, 2, 3, 4, 5, 6, 7
   )`;
 
-/** `counted`: adds the cells to the rows, which it locks in the order of their keys. */
+/** `counted` adds `kinds` to the rows of `webhook_counts`, which it locks in the order of their keys. */
 const counted = sql`counted as (
     insert into webhook_counts as c (webhook_id, level, start, event_type, error, status_code, buckets, durations, lags,
       last_at, last_delivery_id)

@@ -4,7 +4,7 @@ import { countAttempts } from './queries.ts';
 
 const everyMs = 5_000;
 
-/** Counts recorded attempts for the statistics of webhooks. Every worker does so; they share the rows. */
+/** Counts recorded attempts for the statistics of webhooks. All workers run this loop and share the rows. */
 export function createStatisticsLoop(db: Database, onError: (error: unknown) => void): Loop {
   const run = async () => ((await countAttempts(db, { olderThanMs: everyMs })) ? 0 : everyMs);
   return createLoop({ onError, everyMs, run });

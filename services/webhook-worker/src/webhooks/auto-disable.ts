@@ -22,8 +22,8 @@ type AutoDisableReason = 'failing' | 'gone';
 /** Disables webhooks that answered 410 (`gone`) or have failed for days (`failing`). */
 export interface AutoDisable {
   /**
-   * Disables a webhook, and cancels its pending deliveries. Call it after the outcome that causes this is recorded, so
-   * that the outcome's delivery is `failed` and not `canceled`. Never rejects.
+   * Disables a webhook, and cancels its pending deliveries. First record the outcome that disables the webhook: the
+   * outcome's delivery is then `failed` and not `canceled`. Never rejects.
    *
    * @param version the webhook's version in that outcome; a webhook that has changed since stays enabled
    */
@@ -101,7 +101,7 @@ function disableAndCancel(
 /** One attempt an hour, for a week. */
 const probeAttempts = 168;
 
-/** The probe is a test, so a worker sends it although the webhook is disabled, and no outcome of it counts for health. */
+/** The probe is a test. Workers send tests even to disabled webhooks, and the outcomes do not count for health. */
 async function startProbe(trx: DatabaseTransaction, webhookId: string, organizationId: string): Promise<void> {
   const test = {
     organization_id: toPublicId('org', organizationId),

@@ -5,7 +5,7 @@ import { noteEndedChanges } from './queries.ts';
 /** Usually a change of a webhook wakes the loop. */
 const everyMs = 10_000;
 
-/** Notes of each version of a webhook that the transaction of the change has ended. */
+/** Stores for each version of a webhook a time at which the version's transaction had ended. */
 export function createEndedChanges(db: Database, onError: (error: unknown) => void): Loop {
   return createLoop({ onError, everyMs, run: () => noteEndedChanges(db) });
 }

@@ -24,7 +24,7 @@ export async function followChanges(
       if (change.kind === 'sending') pauses.wake();
       if (change.kind !== 'webhook') return;
       webhooks.invalidate(change.id);
-      // The webhook may be paused or limited now. Dispatch leases again what may start.
+      // The webhook may be paused or limited now. Dispatch leases again the deliveries that may start.
       scheduler.releaseWaiting(change.id);
       endedChanges.wake();
       // After the change, the webhook's pending deliveries may have to be canceled, or may be sent again.

@@ -5,7 +5,8 @@ import type { Logger } from '@enterprise-api/shared/runtime';
 export interface PendingCancellation {
   start(webhookIds: readonly string[]): void;
   /**
-   * Begins no further statement; resolves when none runs. Dispatch in other processes finds the remaining deliveries.
+   * Begins no further statement. Resolves when no statement runs. Dispatch in other processes finds the remaining
+   * deliveries.
    */
   stop(): Promise<void>;
 }

@@ -48,7 +48,7 @@ export async function disableWebhook(
   return rows[0];
 }
 
-/** Writes the probe, and notes at the webhook which delivery it is. */
+/** Writes the probe, and stores its delivery id in the webhook's row. */
 export async function insertProbe(
   trx: DatabaseTransaction,
   webhookId: string,
@@ -64,7 +64,7 @@ export interface ProbedWebhook extends Pick<Row<'webhooks'>, 'id' | 'organizatio
   disabled_at: Date;
 }
 
-/** Locks a webhook whose probe a receiver has accepted. Returns undefined if none has, or other workers have locked them all. */
+/** Locks a webhook whose probe has succeeded. Returns undefined if none exists, or other workers locked all. */
 export async function lockProbed(trx: DatabaseTransaction): Promise<ProbedWebhook | undefined> {
   const { rows } = await sql<ProbedWebhook>`
     select id, organization_id, event_patterns,

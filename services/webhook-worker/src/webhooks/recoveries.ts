@@ -15,7 +15,7 @@ import { enableProbed, lockProbed } from './queries.ts';
 
 const lookEveryMs = 5_000;
 
-/** Enables the webhooks whose probe has succeeded. The ledger tells, so a worker that dies meanwhile loses none. */
+/** Enables the webhooks whose probe has succeeded. Finds them in the ledger, so a worker that dies loses none. */
 export function createRecoveries(
   { db, log, changes }: { db: Database; log: Logger; changes: Pick<ChangeFeed, 'publish'> },
   onError: (error: unknown) => void,

@@ -27,7 +27,7 @@ export interface WebhookCacheOptions {
   metrics: Pick<WorkerMetrics, 'unreadableSecrets'>;
 }
 
-/** If a notification is lost, the change takes effect within this time. */
+/** If the notification of a change is lost, the change takes effect within this time. */
 const keptForMs = 5_000;
 
 /** Caches the webhooks of this worker. One statement serves all look-ups of one event-loop iteration. */
@@ -35,7 +35,7 @@ export class WebhookCache {
   readonly #options: WebhookCacheOptions;
   readonly #entries = new BoundedMap<string, { config: WebhookConfig; loadedAt: number }>();
   readonly #lookUps: MicroBatcher<string, Map<string, WebhookRow>>;
-  /** Counts invalidations, because the cache must not keep a row that was read before one. */
+  /** Counts invalidations, because the cache must not keep a row that was read before an invalidation. */
   #invalidations = 0;
 
   constructor(options: WebhookCacheOptions) {
@@ -111,7 +111,7 @@ export class WebhookCache {
 
 export type SigningKeys = {
   current: SigningKey;
-  /** Headers of the webhook's own, for a gateway. */
+  /** The headers that the customer set for the webhook, for example for a gateway. */
   headers: WebhookHeaders;
   /** The secret before the last rotation. `expiresAt` is the end of its use, in milliseconds since 1970. */
   previous: { key: SigningKey; expiresAt: number } | null;

@@ -4,7 +4,7 @@ import { createRedisFeed } from './redis-feed.ts';
 
 /**
  * The kind determines how a process reacts:
- * - `api_key`, `organization`, `webhook`: a cached object changed; drop the copy.
+ * - `api_key`, `organization`, `webhook`, `console_session`: a cached object changed; drop the copy.
  * - `events`: an organization has new events; look for them.
  * - `followed`: a process streams an organization's events to clients; announce new events.
  * - `sending`: an operator paused or resumed sending.
@@ -18,10 +18,7 @@ export interface Change {
   id: string;
 }
 
-/**
- * Notifies every process of changes. A lost notification does little harm, because caches expire by themselves within 5
- * s.
- */
+/** Notifies every process of changes. Caches expire within 5 s, so a lost notification does little harm. */
 export interface ChangeFeed {
   /**
    * Notifies every process, including this one. Never rejects. After a lost notification, caches are outdated for up to

@@ -4,8 +4,8 @@ import type { Change, ChangeFeed } from './change-feed.ts';
 import { changeChannel, deliverChange } from './message.ts';
 
 /**
- * Connecting and notifying take milliseconds. A publisher waits for both, so this limit keeps it from waiting for a
- * server that hangs.
+ * Connecting and notifying take milliseconds. A publisher waits for both, and must not wait longer for a server that
+ * hangs.
  */
 const answerWithinMs = 1_000;
 const listenAgainAfterMs = 1_000;

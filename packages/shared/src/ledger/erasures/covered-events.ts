@@ -4,7 +4,7 @@ import { nilUuid, toPublicId, type Uuid } from '../../runtime/ids.ts';
 import type { Database } from '../database.ts';
 import type { ErasureCoverage } from './selection.ts';
 
-/** A place in the search for covered events: a part of the search, and the last row that was read of it. */
+/** Where the search for covered events continues: the number of a part, and the last row read in that part. */
 export interface CoveredPlace {
   part: number;
   after: string | null;
@@ -58,7 +58,7 @@ type PartOptions = Omit<SearchOptions, 'from'>;
 function partsOf(coverage: ErasureCoverage, options: PartOptions): Part[] {
   const { selection } = coverage;
   switch (selection.kind) {
-    // In this order, because an event moves from the parked events to the outbox, and then to the subjects.
+    // This order matters: an event moves from the parked events to the outbox, and then to the subjects.
     case 'subject': {
       const hasSubject: HasSubject = (subject) => sql`${subject} = ${selection.subject}`;
       return [...waitingWith(coverage, hasSubject, options), fannedOutWith(coverage, selection.subject, options)];
@@ -90,8 +90,8 @@ const fieldsByType = sql.raw(
 );
 
 /**
- * Whether a running erasure covers an event that is not fanned out. It will be erased, and its deliveries never become
- * pending. Reads a row `e` of `events` without its organization.
+ * Whether a running erasure covers an event that is not fanned out. Such an event will be erased, and its deliveries
+ * never become pending. Reads `created_at` of a row `e` of `events`.
  */
 export const isBeingErased = (
   organizationId: RawBuilder<unknown>,
@@ -103,7 +103,7 @@ export const isBeingErased = (
         or ${id} = any (x.selected_ids)
         or x.selected_subject = event_key(${organizationId}, ${subject})))`;
 
-/** Reads rows `e` of `events` and `b` of `event_bodies`. */
+/** The subject that an event's body names. Reads a row `e` of `events` and a row `b` of `event_bodies`. */
 export const subjectInBody = sql`
   event_subject(b.body, (select field from (values ${fieldsByType}) as k (type, field) where k.type = e.type))`;
 
@@ -141,7 +141,7 @@ function fannedOutWith(
     order by s.event_id`;
 }
 
-/** Splits an id and the text behind it. */
+/** Splits a place into its id and the text after it. */
 function partsOfPlace(place: string): [id: string, rest: string] {
   const end = place.indexOf(' ');
   return [place.slice(0, end), place.slice(end + 1)];
@@ -180,7 +180,7 @@ function withIds(
     order by x.id`;
 }
 
-/** Reads events in the order of their positions by type. The index excludes tests, which their deliveries lead to. */
+/** Reads each type's events by position, then each type's tests by their deliveries: the index excludes tests. */
 function inTime(coverage: ErasureCoverage, before: RawBuilder<unknown>, options: PartOptions): Part[] {
   return [
     ...eventTypeNames.map((type) => inTimeOfType(coverage, type, before, options)),

@@ -18,8 +18,8 @@ export interface NewErasure {
 }
 
 /**
- * Begins an erasure: a worker finds the row. The columns that fan-out compares hold the selection as a hash, a time or
- * ids, and only while the erasure runs.
+ * Inserts an erasure, which a worker then finds and runs. The columns that fan-out compares hold the selection as a
+ * hash, a time or ids.
  *
  * @param seal encrypts the selection
  */
@@ -58,7 +58,7 @@ export interface RunningErasure {
 
 const erasuresOf = (organizationId: Uuid) => sql`hashtextextended(${`erasures ${organizationId}`}, 0)`;
 
-/** Returns null for an unknown organization. No erasure is requested until the transaction ends. */
+/** Returns null for an unknown organization. Until the transaction ends, a lock prevents new erasures. */
 export async function findRunningErasures(
   trx: DatabaseTransaction,
   organizationId: Uuid,
@@ -81,7 +81,7 @@ export async function findRunningErasures(
   return { state: first.state, erasures };
 }
 
-/** Deletes the webhooks of an organization that closes, so that workers start no attempt, cancel pending deliveries and create no others. */
+/** Deletes a closing organization's webhooks. Workers then cancel its pending deliveries and create no others. */
 export async function deleteWebhooksOf(trx: DatabaseTransaction, organizationId: Uuid): Promise<Uuid[]> {
   const { rows } = await sql<{ id: Uuid }>`
     update webhooks set state = 'deleted', secret_sealed = null, previous_secret_sealed = null,

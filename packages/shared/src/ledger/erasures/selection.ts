@@ -5,7 +5,7 @@ import { toPublicId, type Uuid } from '../../runtime/ids.ts';
 /** `before` is RFC 3339, UTC, with milliseconds, so that a selection survives JSON. */
 export type ErasureSelection =
   | { kind: 'subject'; subject: string }
-  /** A subject whose receipt's digest alone is known, after a restore. */
+  /** After a restore, only the digest of the subject is known, from the receipt. */
   | { kind: 'subject_digest'; sha256: string }
   | { kind: 'event_ids'; eventIds: readonly Uuid[] }
   | { kind: 'before'; before: string }
@@ -39,7 +39,7 @@ function selectedValue(selection: RequestedSelection): string {
   }
 }
 
-/** Binds a sealed selection to its row. */
+/** The encryption context of a selection: the sealed text opens only for this row. */
 export function erasureContext(organizationId: Uuid, id: Uuid): string {
   return `erasure:${organizationId}:${id}`;
 }
@@ -54,7 +54,7 @@ export function openSelection(text: string): RequestedSelection {
 
 const allFields = [...new Set(Object.values(eventTypes).flatMap(({ subject }) => subject ?? []))];
 
-/** The field of `data` that names the subject. If only a newer version knows the type, it may be any. */
+/** The fields of `data` that may name the subject. For a type that only a newer version knows, any known field may. */
 function fieldsOf(type: unknown): readonly (string | null)[] {
   return Object.hasOwn(eventTypes, String(type)) ? [eventTypes[type as EventType].subject] : allFields;
 }

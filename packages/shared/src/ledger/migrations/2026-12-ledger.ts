@@ -6,8 +6,8 @@ import { keepNoStatistics } from './statistics.ts';
 import { createWebhookTables } from './webhook-tables.ts';
 
 /**
- * Creates all that a ledger has beyond 1.0.0. New tables come first, then those that services use, in the order in
- * which statements lock them. Dependent triggers, views and functions come after `keepNoStatistics`, which sets types.
+ * Adds everything that the ledger of 1.0.0 lacks. Creates most new tables first. Then changes tables in use, in the
+ * order in which statements lock them. No view or trigger may use a column while `keepNoStatistics` sets its type.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await createMonthlyTables(db);
@@ -29,7 +29,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await createOperationalEvents(db);
 }
 
-/** Columns with text of customers, callers or receivers, also encrypted. */
+/** Columns with plain or encrypted text of customers, callers or receivers. */
 const withoutStatistics = {
   organizations: ['name', 'external_id'],
   api_keys: ['name', 'ip_allowlist', 'last_used_address', 'last_used_user_agent', 'outside_addresses'],
@@ -47,8 +47,9 @@ const withoutStatistics = {
 };
 
 /**
- * What events are about, and when events without deliveries were fanned out. Fan-out fills these tables: a new row is
- * cheaper than a new version of the event's row. The planner keeps no statistics of subjects.
+ * Creates tables for the subjects of events, and for the times of fan-outs that created no delivery or were slow.
+ * Fan-out fills these tables: a new row is cheaper than a new version of the event's row. The planner keeps no
+ * statistics of subjects.
  */
 async function createMonthlyTables(db: Kysely<unknown>): Promise<void> {
   await sql`
@@ -95,8 +96,8 @@ async function createPartitions(db: Kysely<unknown>, table: string): Promise<voi
 }
 
 /**
- * The selected subject exists only while the erasure runs: sealed, and as a hash that fan-out compares. A worker claims
- * an erasure for a while and searches in passes. `place` is where the pass continues. The pass covers all events up to
+ * The selected subject exists only while the erasure runs: encrypted, and as a hash that fan-out compares. A worker
+ * claims an erasure for a while and searches in passes. The pass continues at `place`. It covers all events up to
  * `pass_position`; the events that the erasure covers have positions up to `until_position`.
  */
 async function createErasures(db: Kysely<unknown>): Promise<void> {
@@ -186,8 +187,8 @@ async function createConsoleSessions(db: Kysely<unknown>): Promise<void> {
 }
 
 /**
- * Headers for gateways: their names, and names and values together, encrypted. A successful probe enables a webhook with
- * `auto_recover`; `recovery_probe_id` is the delivery that probes.
+ * `header_names` and `headers_sealed` are headers for gateways: their names, and their names and values encrypted. With
+ * `auto_recover`, a successful probe enables the webhook; `recovery_probe_id` is the delivery that probes.
  */
 async function changeWebhooks(db: Kysely<unknown>): Promise<void> {
   await sql`
@@ -218,7 +219,7 @@ async function changeHistory(db: Kysely<unknown>): Promise<void> {
     alter table webhook_health add column paused_for interval not null default '0'`.execute(db);
 }
 
-/** Setting the type has reset the compression. Not every server supports lz4. */
+/** `keepNoStatistics` has reset the compression by setting the type. Not every server supports lz4. */
 async function compressBodies(db: Kysely<unknown>): Promise<void> {
   await sql`
     do $$ declare bodies regclass; begin
@@ -257,7 +258,7 @@ async function keepVersions(db: Kysely<unknown>): Promise<void> {
     execute function keep_webhook_version()`.execute(db);
 }
 
-/** Version 1.0.0 reads and deletes URLs under the old name. The triggers have written what it inserts. */
+/** Version 1.0.0 uses the old name. Its inserts do nothing, because triggers have already written the rows. */
 async function createOldName(db: Kysely<unknown>): Promise<void> {
   await sql`create view webhook_urls as select webhook_id, version, url from webhook_versions;
     create function ignore_webhook_url() returns trigger language plpgsql as $$ begin return null; end $$;

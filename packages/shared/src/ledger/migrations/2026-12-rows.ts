@@ -1,13 +1,13 @@
 import { type Kysely, sql } from 'kysely';
 import { hashEarlierEventKeys } from './event-keys.ts';
 
-/** Changes the rows of 1.0.0. This migration locks no table; triggers change what processes write meanwhile. */
+/** Changes the rows that 1.0.0 wrote. Locks no table; triggers change what processes write meanwhile. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await hashEarlierEventKeys(db);
   await keepCurrentVersions(db);
 }
 
-/** Stores what each webhook is now. */
+/** Stores the current configuration of each webhook as a version. */
 async function keepCurrentVersions(db: Kysely<unknown>): Promise<void> {
   await sql`
     insert into webhook_versions (webhook_id, version, url, event_patterns, state)

@@ -1,15 +1,15 @@
 import { type Kysely, sql } from 'kysely';
 
 /**
- * Stores only hashes of callers' event ids, because an id may name what its event is about. A hash has a space, which no
- * caller's id has. This version of the library writes hashes. Version 1.0.0 writes ids, which a trigger hashes, and looks
- * for them after a duplicate. Its look-up finds the id only in its own transaction: the id is gone at the commit.
+ * Stores only hashes of callers' event ids, because an id may name what its event is about. A hash contains a space,
+ * which no caller's id does. This version of the library writes hashes. Version 1.0.0 writes ids, and a trigger hashes
+ * them. After a duplicate, 1.0.0 looks for the id. So triggers also insert the id, and delete it at the commit.
  */
 export async function hashEventKeys(db: Kysely<unknown>): Promise<void> {
   await sql`
     create function event_key(organization uuid, key text) returns text language sql immutable parallel safe
     return 'sha256 ' || encode(sha256(convert_to(organization::text || ':' || key, 'UTF8')), 'hex')`.execute(db);
-  // The table has ids of 1.0.0 until the next migration. Such an id is a duplicate.
+  // Until the next migration, the table has ids that 1.0.0 wrote. An id that is already there is a duplicate.
   await createHashFunction(
     db,
     sql`if exists (select from event_keys where organization_id = new.organization_id and key = new.key) then
@@ -30,7 +30,7 @@ export async function hashEventKeys(db: Kysely<unknown>): Promise<void> {
     when (new.key not like 'sha256 %') execute function forget_event_key()`.execute(db);
 }
 
-/** Hashes the ids of 1.0.0. Writers go on meanwhile, because the trigger knows both forms. */
+/** Hashes the ids that 1.0.0 wrote. Meanwhile processes write on, because the trigger knows both ids and hashes. */
 export async function hashEarlierEventKeys(db: Kysely<unknown>): Promise<void> {
   await sql`update event_keys set key = event_key(organization_id, key) where key not like 'sha256 %'`.execute(db);
   await createHashFunction(db, sql``);

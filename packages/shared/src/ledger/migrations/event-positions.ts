@@ -22,14 +22,14 @@ const timeline = sql`('x' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 
 /**
  * A replica promoted to primary, or a backup restored to a moment, may lack events that clients have seen. The
  * positions of these events would then be assigned again. Each failover or restore begins a new timeline of the
- * write-ahead log. The first writer that sees a new timeline advances the positions by more than can have been lost. It
- * does so once for each timeline since the last one seen: a restore to a moment before an earlier failover skips two
- * timelines, and clients have seen positions of both.
+ * write-ahead log. The first writer that sees a new timeline advances the positions by more than can have been lost. A
+ * restore to a moment before an earlier failover skips two timelines, and clients have seen positions of both. So the
+ * writer advances the positions once for each timeline since the last one seen.
  *
- * The function runs with the rights of the migrating role, because producers may not set sequences. The lock keeps two
+ * The function runs with the rights of the migrating role, because producers may not set sequences. A lock keeps two
  * writers from advancing at once: the later writer would reset positions that the other writer has assigned meanwhile.
- * The lock belongs to the session, and the function releases it after the two `setval` calls even if they fail. Its two
- * numbers distinguish it from the locks that `event_position` takes as notes.
+ * The lock belongs to the session, and the function releases it after the two `setval` calls even if they fail. The
+ * lock has two numbers, unlike the locks of `event_position`.
  */
 async function createContinueFunction(db: Kysely<unknown>): Promise<void> {
   await sql`
@@ -61,11 +61,11 @@ async function createContinueFunction(db: Kysely<unknown>): Promise<void> {
 }
 
 /**
- * Returns the next position. Before a transaction gets its first position for an organization, it notes where its
- * positions begin. The note is a shared advisory lock that lasts until the transaction ends. In the lock's number, 8
- * bits mark a note (94) and 44 bits are the position. The 12 bits between come from the organization's id. The server
- * has memory for few locks. So a transaction that writes for many organizations takes a single note for all
- * organizations (95). A transaction-local setting records the notes that the transaction has taken.
+ * Returns the next position. Before a transaction gets its first position for an organization, it takes a shared
+ * advisory lock, which lasts until the transaction ends. The lock's number tells other sessions where the transaction's
+ * positions begin: 8 bits are 94, 12 bits come from the organization's id, and 44 bits are a position. The server has
+ * memory for few locks. So after eight such locks, a transaction takes a last one for all organizations (95). A
+ * transaction-local setting records these locks.
  */
 async function createPositionFunction(db: Kysely<unknown>): Promise<void> {
   await sql`
@@ -89,12 +89,12 @@ async function createPositionFunction(db: Kysely<unknown>): Promise<void> {
 }
 
 /**
- * Returns the position up to which every event either is visible to later queries or never will be. It reads the
- * greatest position first, then the notes of open transactions, because later notes have greater positions. Returns a
- * row with a null bucket for all organizations, and a row per bucket with an open transaction.
+ * Returns the position up to which every event either is visible to later queries or never will be. Reads the greatest
+ * position first, then the locks of open transactions, because later locks have greater positions. Returns a row with a
+ * null bucket for all organizations, and a row per bucket with an open transaction.
  *
- * Only shared locks are notes of `event_position`. An exclusive advisory lock never counts, whatever its number: for an
- * `Idempotency-Key`, the number is a hash that a client can choose.
+ * Counts only shared locks, because `event_position` takes shared locks. An exclusive advisory lock never counts,
+ * whatever its number: for an `Idempotency-Key`, the number is a hash that a client can choose.
  */
 async function createHorizonFunction(db: Kysely<unknown>): Promise<void> {
   await sql`

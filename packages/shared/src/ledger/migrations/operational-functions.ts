@@ -1,8 +1,9 @@
 import { type Kysely, sql } from 'kysely';
 
 /**
- * Events that the service itself emits. PostgreSQL writes them, so that the statement that causes one can write it.
- * `about`: the webhook that must not get the event; in an operator's copy, the organization.
+ * Creates the table and the functions for the service's own events. PostgreSQL writes them, so that the statement that
+ * causes an event can write it. `about`: the webhook that must not get the event; in an operator's copy, the
+ * organization.
  */
 export async function createOperationalEvents(db: Kysely<unknown>): Promise<void> {
   await sql`
@@ -83,7 +84,7 @@ async function createEventFunction(db: Kysely<unknown>): Promise<void> {
 }
 
 /**
- * Writes `webhook.recovered` about an enabled webhook unless that is the latest event about it: the success ends what
+ * Writes `webhook.recovered` unless that is already the latest event about the enabled webhook. A success ends what
  * `webhook.failing` announced, whichever URL failed. A volatile function also sees an event that was just committed.
  */
 async function createRecoveryFunction(db: Kysely<unknown>): Promise<void> {

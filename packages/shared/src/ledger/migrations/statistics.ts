@@ -1,8 +1,9 @@
 import { type QueryExecutorProvider, sql } from 'kysely';
 
 /**
- * The planner's statistics keep values of a column after their rows are gone, so it keeps none of these columns.
- * Setting the type that a column has removes the statistics that exist. A second call changes nothing.
+ * The planner's statistics keep values of a column after their rows are gone, so the planner keeps no statistics of
+ * these columns. To remove existing statistics, the statement sets each column's type to its present type. A second
+ * call changes nothing.
  */
 export async function keepNoStatistics(
   db: QueryExecutorProvider,

@@ -7,8 +7,8 @@ export async function createWebhookTables(db: Kysely<unknown>): Promise<void> {
 }
 
 /**
- * What a customer or a receiver has set to slow a webhook down, with the state of its limits. Most webhooks have no row,
- * so the table is small.
+ * Limits, pauses and holds that a customer or a receiver has set for a webhook, with the state of the limits. Most
+ * webhooks have no row, so the table is small.
  */
 async function createControls(db: Kysely<unknown>): Promise<void> {
   await sql`
@@ -30,9 +30,9 @@ async function createControls(db: Kysely<unknown>): Promise<void> {
 }
 
 /**
- * A running replay lists its deliveries in the row itself, so that hot tables need no column and no index. The lists are
- * large and read as a whole: PostgreSQL neither compresses them nor keeps statistics of them. `due_times`: when a
- * delivery was due before, if it was pending. Canceling the replay restores that time.
+ * A running replay lists its deliveries in the row itself, so that hot tables need no additional column or index. The
+ * lists are large and read as a whole: PostgreSQL neither compresses them nor keeps statistics of them. If a delivery
+ * was pending, `due_times` holds its earlier due time, which canceling the replay restores.
  */
 async function createReplays(db: Kysely<unknown>): Promise<void> {
   await sql`
@@ -70,10 +70,11 @@ async function createReplays(db: Kysely<unknown>): Promise<void> {
 /**
  * `webhook_counts` has a row for each minute, hour and day in which attempts of a kind started: a histogram of their
  * durations and lags. The n-th elements of the three arrays belong to one bucket. Rows with an organization's id as
- * `webhook_id` count all its webhooks, because 100 webhooks would have a hundred times as many histograms to add up.
+ * `webhook_id` count all its webhooks. Without them, 100 webhooks would mean adding up a hundred times as many
+ * histograms.
  *
- * `uncounted_attempts` has a row for each recorded batch of attempts, until a worker counts it. One row with arrays costs
- * less than a row for each attempt. Compressing the ids would cost more than writing them.
+ * `uncounted_attempts` has a row for each recorded batch of attempts, until a worker counts it. One row with arrays
+ * costs less than a row for each attempt. Compressing the ids would cost more than writing them.
  */
 async function createCounts(db: Kysely<unknown>): Promise<void> {
   await sql`

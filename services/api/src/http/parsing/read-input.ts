@@ -30,7 +30,7 @@ const noHeaders = { ifMatch: null, lastEventId: null, idempotencyKey: null, onBe
 /** The input of a route that reads nothing. */
 export const noInput: Input = { query: undefined, body: undefined, json: undefined, ...noHeaders };
 
-/** Reads the parts that a route declares. Body problems (415, 413) come first, then one 400 lists all invalid parts. */
+/** Reads the parts that a route declares. Returns 415, 413 or bad JSON at once, else one 400 for all invalid parts. */
 export async function readInput<Access>(
   request: Request,
   context: RequestContext,
@@ -86,13 +86,13 @@ function readIfMatch({ headers }: Request): Parsed<IfMatch | null> {
     : { ok: true, value };
 }
 
-/** Reads a header of visible ASCII characters, each line separately: a joined value hides repeated lines. */
 function readIdempotencyKey<Access>(request: Request, route: Route<Access>): Parsed<string | null> {
   const key = readVisible(request, 'Idempotency-Key', maxKeyLength);
   const isAllowed = key === none || route.refusesIdempotencyKey !== true;
   return isAllowed ? key : malformed('Idempotency-Key', 'must be omitted');
 }
 
+/** Reads a header of visible ASCII characters, each line separately: a joined value would hide repeated lines. */
 function readVisible({ headersDistinct }: Request, name: string, maxLength: number): Parsed<string | null> {
   const values = headersDistinct[name.toLowerCase()];
   if (values === undefined) return none;

@@ -43,8 +43,8 @@ function placeInQuery(path: readonly PropertyKey[], input: unknown): readonly Pr
 }
 
 /**
- * Whether a parameter that may occur once was repeated: its value is an array. If the parameter may be repeated, the
- * issue concerns an item or the number of items instead.
+ * Whether a parameter that may occur only once was repeated: its value is an array. If a parameter may be repeated, its
+ * issues concern an item or the number of items.
  */
 function isRepeated(issue: Issue, input: unknown): boolean {
   const [name, ...rest] = issue.path;

@@ -106,9 +106,9 @@ export interface RouteDefinition<
   /** The media type of a streamed success; the handler returns a `Streamed`. */
   streams?: 'text/event-stream';
   response?: Answer;
-  /** Whether an answer is 200 although the status of `success` is another one. */
+  /** Whether an answer is 200 although `success` means another status. */
   isDone?: (answer: z.output<Answer> | z.output<Done>) => boolean;
-  /** The schema of such an answer, if it is not `response`. */
+  /** The schema of the answers for which `isDone` is true, if it differs from `response`. */
   doneResponse?: Done;
   location?: (answer: z.output<Answer>) => string;
   eventIds?: (answer: z.output<Answer>) => PublicId<'evt'>[];

@@ -25,8 +25,8 @@ type SendableAnswer = Omit<Answer, 'status' | 'body'> & {
 export type Renderer = (response: Response, outcome: unknown) => Answer;
 
 /**
- * @param check validates answers against their schema, which refuses undeclared fields. The tests check every route, so
- *   that a column selected by mistake never leaves the process.
+ * @param check whether to validate answers against their schema, which refuses undeclared fields. The tests check every
+ *   route, so that a column selected by mistake never leaves the process.
  */
 export function createRenderer<Access>(route: Route<Access>, check: boolean): Renderer {
   const { response: schema, doneResponse = schema, status, streams } = route;
@@ -82,7 +82,7 @@ function problemAnswer(response: Response, found: Problem): Answer {
 
 /**
  * Sends an answer. If the request's body is still unread, this function closes the connection after the answer.
- * Otherwise the client's next request would wait until the rest of this body was received.
+ * On an open connection, the client's next request would wait until the rest of this body was received.
  */
 export function sendAnswer(response: Response, answer: SendableAnswer): void {
   const { req: request } = response;

@@ -32,7 +32,7 @@ export interface RouteTable<Access> {
   readonly routes: readonly Route<Access>[];
   /**
    * Finds a route by method and decoded path; HEAD finds the GET route. A literal segment takes precedence over `{…}`.
-   * With a trailing slash, a path is another path.
+   * A path with a trailing slash is a different path.
    */
   find(method: string, path: string): Operation<Access>;
 }

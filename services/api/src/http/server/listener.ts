@@ -122,8 +122,8 @@ function limitConnections(server: Server, limits: ListenerLimits, trustedProxies
 /**
  * Stops the server without losing requests. `server.close()` would cut idle connections at once, together with requests
  * already in flight on them. So this function first closes the port. It then answers further requests with the header
- * `Connection: close`. It closes idle connections 400 ms later. Before both steps the event loop reads pending sockets.
- * Requests may have arrived while the process was suspended.
+ * `Connection: close`. It closes idle connections 400 ms later. Before it closes the port or the connections, the
+ * event loop reads pending sockets. Requests may have arrived while the process was suspended.
  */
 async function closeGently(server: Server, onCut: ListenPlace['onCut']): Promise<void> {
   await afterPolling();

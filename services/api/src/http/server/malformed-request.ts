@@ -8,7 +8,7 @@ import { closeLingering } from './lingering-close.ts';
 import { hasOwnTimeLimits } from './own-time-limits.ts';
 import { latestAnswers, requestIdOf } from './request-context.ts';
 
-/** Close soon after a 408: Node.js would serve a request completed later. */
+/** Closes soon after a 408, because Node.js would serve the request if the client completed it later. */
 const closeAfterTimeoutMs = 1_000;
 
 /**
@@ -44,8 +44,8 @@ export function refuseMalformed(error: NodeJS.ErrnoException, socket: Socket, lo
 }
 
 /**
- * Whether bytes written to the connection now would answer the client's latest request. Otherwise the client would take
- * them for part of an earlier answer.
+ * Whether bytes written to the connection now would answer the client's latest request. If not, the client would take
+ * these bytes for part of an earlier answer.
  */
 function isNextAnswer(socket: Socket): boolean {
   const response = latestAnswers.get(socket);

@@ -134,7 +134,7 @@ function reportRequest(context: RequestContext, response: Response, options: Req
   if (log.isLevelEnabled(level)) log[level](fieldsOf(context, response, durationMs), 'request');
 }
 
-/** Lists fields explicitly: headers, bodies and queries may hold secrets. The log leaves out what is undefined. */
+/** Lists fields explicitly: headers, bodies and queries may hold secrets. The log leaves out undefined fields. */
 function fieldsOf(context: RequestContext, { req, statusCode, writableFinished }: Response, durationMs: number) {
   const { caller, traceparent, upstreamMs } = context;
   return {
@@ -160,7 +160,7 @@ function fieldsOf(context: RequestContext, { req, statusCode, writableFinished }
 
 const maxLoggedPath = 200;
 
-/** The ids of an area are subjects of events, which an erasure must not leave in the log. */
+/** Hides the ids in an area's path. They are subjects of events, and an erased subject must not remain in the log. */
 function loggedPath(path: string, originalUrl: string): string {
   const area = path.startsWith('/v1/') ? areaOf(path) : undefined;
   if (area === undefined) return (originalUrl.split('?', 1)[0] ?? '').slice(0, maxLoggedPath);

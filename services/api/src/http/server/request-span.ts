@@ -2,13 +2,13 @@ import { toPublicId } from '@enterprise-api/shared/runtime';
 import { errorOfStatus, type Span, type Tracing } from '@enterprise-api/shared/tracing';
 import type { RequestContext } from './request-context.ts';
 
-/** Repeat every few seconds: they have no traces, and the log only shows failed ones. */
+/** Probes repeat every few seconds. They get no spans, and the log shows only failed ones at the level `info`. */
 export const probePaths = new Set(['/healthz', '/readyz', '/metrics']);
 
 /**
  * Begins the span of a request. On the internal listener the span continues the caller's trace. On the public listener
- * the span begins a new trace, with a link to the client's trace. Otherwise a client could have all its requests
- * recorded. If an ingress asks about its client's request, the span also begins a new trace.
+ * the span begins a new trace, with a link to the client's trace. A client that chose the trace could have all its
+ * requests recorded. If an ingress asks about its client's request, the span also begins a new trace.
  */
 export function startRequestSpan(
   tracing: Tracing,

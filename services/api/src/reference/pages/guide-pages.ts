@@ -4,7 +4,7 @@ import type { NavigationGroup, Page } from '../layout.ts';
 import { renderMarkdown } from '../markdown.ts';
 import { errorList } from './error-list.ts';
 
-/** In the order of the navigation. */
+/** File names of the guide's pages, in the order of the navigation. */
 const names = [
   'quick-start',
   'receive',
@@ -50,7 +50,7 @@ function mainOf(path: string, text: string): Html {
   return html`${renderMarkdown(text)}${path === pathOf('errors') && errorList()}`;
 }
 
-/** In the repository pages link to files; `openapi.json#…` names an operation or a page of the reference. */
+/** In the repository, pages link to files. `openapi.json#…` names an operation or a page of the reference. */
 function withServedLinks(text: string): string {
   return text
     .replace(/\]\(([\w-]+)\.md(#[\w-]+)?\)/g, (_all, name: string, anchor = '') => `](${pathOf(name)}${anchor})`)
