@@ -49,6 +49,17 @@ export async function listDeliveries(
   const query = matching(db, organizationId, page, filter);
   const ofTypes = eventTypes === undefined ? query : query.where('deliveries.event_type', 'in', eventTypes);
   const select = (from: RawBuilder<unknown>) => selectPage(db, page, from);
+  /** @param isIndexed whether an index has all columns that the filters and `isOfPart` read */
+  const selectParts = (
+    matches: typeof query,
+    parts: RawBuilder<unknown>,
+    isOfPart: RawBuilder<SqlBool>,
+    isIndexed: boolean,
+  ) => {
+    const ofPart = matches.where(isOfPart);
+    const onPage = isIndexed ? ofPart.where(isOnPage(page, parts, isOfPart, filter)) : ofPart;
+    return select(sql`${parts} cross join lateral ${onPage} as d`);
+  };
   if (
     subject === undefined &&
     eventId === undefined &&
@@ -58,15 +69,8 @@ export async function listDeliveries(
     const parts = sql`(select id, status from webhooks, unnest(${storedStatuses(statuses)}::text[]) as status
       where organization_id = ${organizationId} and id = coalesce(${webhookId ?? null}, id)
         and ${webhookMayHave(statuses)}) as part`;
-    const ofPart = ofTypes
-      .where('deliveries.webhook_id', '=', sql.ref<string>('part.id'))
-      .where('deliveries.status', '=', sql.ref<DeliveryStatus>('part.status'))
-      .where(
-        eventTypes === undefined && haveStoredStatus(statuses)
-          ? isOnPage(page, parts, sql`webhook_id = part.id and status = part.status`, filter)
-          : sql<SqlBool>`true`,
-      );
-    return select(sql`${parts} cross join lateral ${ofPart} as d`);
+    const isOfPart = sql<SqlBool>`deliveries.webhook_id = part.id and deliveries.status = part.status`;
+    return selectParts(ofTypes, parts, isOfPart, eventTypes === undefined && haveStoredStatus(statuses));
   }
   const isStored =
     statuses === undefined
@@ -84,15 +88,8 @@ export async function listDeliveries(
   }
   if (eventId !== undefined || ids !== undefined) return select(sql`${ofTypes.where(isStored)} as d`);
   const types = sql`unnest(${eventTypes ?? eventTypeNames}::text[]) as part(type)`;
-  const ofType = query
-    .where(isStored)
-    .where('deliveries.event_type', '=', sql.ref<string>('part.type'))
-    .where(
-      statuses === undefined
-        ? isOnPage(page, types, sql`organization_id = ${organizationId} and event_type = part.type`, filter)
-        : sql<SqlBool>`true`,
-    );
-  return select(sql`${types} cross join lateral ${ofType} as d`);
+  const isOfType = sql<SqlBool>`deliveries.organization_id = ${organizationId} and deliveries.event_type = part.type`;
+  return selectParts(query.where(isStored), types, isOfType, statuses === undefined);
 }
 
 /**
@@ -107,14 +104,15 @@ function isOnPage(
   isOfPart: RawBuilder<unknown>,
   { since, until }: DeliveryFilter,
 ): RawBuilder<SqlBool> {
-  const [direction, isBeyond, isWithin] = order === 'asc' ? [sql`asc`, sql`>`, sql`<=`] : [sql`desc`, sql`<`, sql`>=`];
+  const [isBeyond, isWithin, end] = order === 'asc' ? [sql`>`, sql`<=`, 'infinity'] : [sql`<`, sql`>=`, '-infinity'];
+  const direction = sql.raw(order);
   return sql<SqlBool>`deliveries.created_at ${isWithin} coalesce((
     select created_at from ${parts} cross join lateral (
       select created_at from deliveries
       where ${isOfPart} and created_at >= ${since ?? '-infinity'}::timestamptz and created_at < ${until ?? 'infinity'}::timestamptz
         and ${after === null ? sql`true` : sql`created_at ${isBeyond} ${after.sortKey}::timestamptz`}
       order by created_at ${direction} limit ${limit}) d
-    order by created_at ${direction} offset ${limit - 1} limit 1), ${order === 'asc' ? 'infinity' : '-infinity'}::timestamptz)`;
+    order by created_at ${direction} offset ${limit - 1} limit 1), ${end}::timestamptz)`;
 }
 
 const eventsOf = (organizationId: Uuid, subject: string, { last }: Ids) => sql`(

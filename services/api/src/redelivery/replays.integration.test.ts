@@ -283,7 +283,7 @@ describe('POST /v1/webhooks/{id}/replay of pending deliveries', () => {
     ['the third, the first, the second', [[2], [0], [1]]],
     ['the second, the first, the third', [[1], [0], [2]]],
     ['all at once', [[2, 1, 0]]],
-  ])('canceled with others (%s), it restores the due times of before', async (_name, order) => {
+  ])('canceled with others (%s), it restores the earlier due times', async (_name, order) => {
     const ids: string[] = [];
     for (let count = 0; count < 60; count++) ids.push(await waitFor());
     const last = ids.toSorted().at(-1) ?? '';
