@@ -96,6 +96,16 @@ describe('batches of events', () => {
     expect(statements.map(({ size }) => size)).toEqual([1, 100, 50]);
   });
 
+  it('pause at full load, so that more callers share a statement', async () => {
+    const { batches, statements } = held();
+    for (let n = 0; n < 20; n++) void batches(group('first', 1));
+    await turn();
+    statements[0]?.end();
+    void batches(group('next', 1));
+    await until('the next statement', () => statements.length === 2);
+    expect((statements[1]?.startedAt ?? 0) - (statements[0]?.endedAt ?? 0)).toBeGreaterThan(5);
+  });
+
   it('write one large group after the other', async () => {
     const { batches, statements } = held();
     for (let n = 0; n < 2; n++) void batches(group('much', 1_000));

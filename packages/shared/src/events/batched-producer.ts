@@ -79,11 +79,16 @@ type Write = (events: NewEvent[]) => Promise<WrittenEvent[]>;
 /** A larger group is written alone, because small groups must not wait for its statement. */
 const maxEventsOfSmallGroup = 20;
 const maxGroupsPerStatement = 100;
+/** A statement with this many small groups shows full load. */
+const busyGroups = 20;
+/** At full load, the wait for more groups. Statements, jobs and fan-outs of twice the size take a fifth less CPU per event. */
+const gatherMs = 10;
 /** Maximum wait before the next large group, even if the previous group's statement took longer. */
 const maxPauseMs = 250;
 
 /**
  * Small groups that wait share a statement: we measured 20,000 events/s, and 9,600 events/s with a statement per event.
+ * At full load, the next statement waits a little, so that more groups share it.
  *
  * Large groups are written one at a time. If small groups arrive meanwhile, the next large group waits for as long as
  * the statement took. This keeps an organization that emits 100,000 events from using up the database and this process.
@@ -91,7 +96,14 @@ const maxPauseMs = 250;
 export function createBatches(write: Write): (events: NewEvent[], signal?: AbortSignal) => Promise<WrittenEvent[]> {
   let smallGroups = 0;
   const run = (groups: Group[]) => writeGroups(write, groups);
-  const small = new MicroBatcher({ run, maxSize: maxGroupsPerStatement, maxRunning: 1 });
+  const small = new MicroBatcher({
+    maxSize: maxGroupsPerStatement,
+    maxRunning: 1,
+    run: async (groups: Group[]) => {
+      await run(groups);
+      if (groups.length >= busyGroups && groups.length < maxGroupsPerStatement) await pause(gatherMs);
+    },
+  });
   const large = new MicroBatcher({
     maxSize: 1,
     maxRunning: 1,

@@ -41,32 +41,36 @@ const roles: readonly InternalRole[] = ['service', 'ingress', 'producer'];
  * response times reveal nothing.
  */
 export function createInternalSecrets(accepted: Readonly<Record<InternalRole, readonly string[]>>) {
-  const known = roles.flatMap((role) =>
-    accepted[role].map((secret) => {
-      const digest = digestOf(secret);
-      return { digest, holder: { role, secretId: secretIdOf(digest) } };
-    }),
-  );
+  const all = roles.flatMap((role) => accepted[role].map((secret) => ({ role, secret })));
+  // One byte more than the longest secret, so that a longer text which begins with a secret differs from it.
+  const length = 1 + Math.max(0, ...all.map(({ secret }) => Buffer.byteLength(secret)));
+  const known = all.map(({ role, secret }) => ({
+    bytes: padded(secret, length),
+    holder: { role, secretId: secretIdOf(secret) },
+  }));
   const message = 'The secret is missing or wrong.';
   return {
     /** @param authorization all values of the header that presents the secret */
     holderOf: (authorization: readonly string[] | undefined): InternalAccess | Problem => {
-      const presented = digestOf(bearerToken(authorization) ?? '');
-      const [match] = known.filter(({ digest }) => timingSafeEqual(digest, presented));
+      const presented = padded(bearerToken(authorization) ?? '', length);
+      const [match] = known.filter(({ bytes }) => timingSafeEqual(bytes, presented));
       return match === undefined ? problem('unauthorized', { message, headers: challenges.invalid }) : match.holder;
     },
   };
 }
 
-function digestOf(secret: string): Buffer {
-  return hash('sha256', `internal secret: ${secret}`, 'buffer');
+/** The beginning of a text, filled up with NUL. The text contains no NUL, because `bearerToken` allows visible ASCII only. */
+function padded(text: string, length: number): Buffer {
+  const bytes = Buffer.alloc(length);
+  bytes.write(text);
+  return bytes;
 }
 
 /**
  * The id is the same in every process and after every restart, so that it can own rows. A hash does not reveal a secret
  * of 32 random characters; API keys are stored the same way.
  */
-function secretIdOf(digest: Buffer): Uuid {
-  const digits = digest.toString('hex');
+function secretIdOf(secret: string): Uuid {
+  const digits = hash('sha256', `internal secret: ${secret}`, 'hex');
   return `${digits.slice(0, 8)}-${digits.slice(8, 12)}-8${digits.slice(13, 16)}-8${digits.slice(17, 20)}-${digits.slice(20, 32)}`;
 }
