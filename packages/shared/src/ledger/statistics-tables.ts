@@ -28,8 +28,8 @@ export interface UncountedAttemptsTable {
   recorded_at: Generated<Date>;
   webhook_ids: Uuid[];
   delivery_ids: Uuid[];
-  /** The event of a delivery's first attempt; null for later attempts. */
-  first_of: Maybe<Uuid>[];
+  /** Of first attempts: milliseconds from the acceptance of the event to the start of the attempt. Null for others. */
+  lags: Maybe<number>[];
   event_types: string[];
   errors: Maybe<string>[];
   status_codes: Maybe<number>[];

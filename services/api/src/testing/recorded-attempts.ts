@@ -11,17 +11,17 @@ export interface RecordedAttempt {
   statusCode?: number;
   eventType?: string;
   deliveryId?: Uuid;
-  /** The event if the attempt is the first of its delivery. */
-  firstOf?: Uuid;
+  /** Null unless the attempt is the first of its delivery. */
+  lagMs?: number;
 }
 
 /** Writes a batch of attempts as a worker does, so that they are in the statistics but not counted yet. */
 export async function recordAttempts(db: Database, attempts: readonly RecordedAttempt[]): Promise<void> {
   const column = (pick: (attempt: RecordedAttempt) => unknown) => attempts.map(pick);
-  await sql`insert into uncounted_attempts (webhook_ids, delivery_ids, first_of, event_types, errors, status_codes, started_at,
-      durations, left_out)
+  await sql`insert into uncounted_attempts (webhook_ids, delivery_ids, lags, event_types, errors, status_codes, started_at, durations,
+      left_out)
     values (${column((a) => a.webhookId)}::uuid[], ${column((a) => a.deliveryId ?? newUuid())}::uuid[],
-      ${column((a) => a.firstOf ?? null)}::uuid[], ${column((a) => a.eventType ?? 'batch.failed')}::text[],
+      ${column((a) => a.lagMs ?? null)}::int[], ${column((a) => a.eventType ?? 'batch.failed')}::text[],
       ${column((a) => a.error ?? null)}::text[], ${column((a) => a.statusCode ?? null)}::smallint[],
       ${column((a) => a.at.toISOString())}::timestamptz[], ${column((a) => a.durationMs)}::int[], '{}')`.execute(db);
 }

@@ -22,6 +22,8 @@ const delivered: Verdict = {
   countsForHealth: true,
 };
 const tooManyRequests = 429;
+/** 20 days: more milliseconds do not fit into the column. */
+const longestLagMs = 1_728_000_000;
 const gone: Verdict = { ...delivered, result: 'stop', error: 'http_error' };
 
 /** Timeouts, DNS, connect and TLS failures count for the circuit breaker, as 5xx and 429 do. */
@@ -100,7 +102,6 @@ export function outcomeOf(
     countsForBreaker: !isIgnored && verdict.countsForBreaker,
     deliveryId: lease.deliveryId,
     webhookId: lease.webhookId,
-    eventId: lease.eventId,
     eventType: lease.eventType,
     round: lease.round,
     attemptId: withUuidTime(newUuid(), startedAt.getTime()),
@@ -108,6 +109,7 @@ export function outcomeOf(
     manual: lease.manual,
     startedAt,
     durationMs: result.durationMs,
+    lagMs: lease.number === 1 ? lagOf(lease, startedAt) : null,
     statusCode: answer?.statusCode ?? null,
     errorMessage: errorMessageOf(result, verdict, webhook.url),
     excerpt: answer?.excerpt ?? null,
@@ -120,6 +122,12 @@ export function outcomeOf(
     webhookVersion: webhook.version,
     timings: result.timings,
   };
+}
+
+/** Rounded up, without the fractions that a conversion from microseconds leaves. */
+function lagOf({ acceptedAt }: Lease, startedAt: Date): number {
+  const lag = startedAt.getTime() - acceptedAt;
+  return Math.ceil(Math.max(0, Math.min(longestLagMs, lag - 0.0005)));
 }
 
 export function errorMessageOf(result: SendResponse | SendFailure, verdict: Verdict, url: string): string | null {

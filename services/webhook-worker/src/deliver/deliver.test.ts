@@ -28,6 +28,7 @@ const lease: Lease = {
   body: Buffer.from('{}'),
   requestId: null,
   traceparent: null,
+  acceptedAt: 0,
 };
 const webhook: WebhookConfig = {
   id: uuid,
@@ -239,16 +240,29 @@ it("the id of an attempt carries its start, by the database's clock", async () =
   expect([uuidTimeMs(attemptId), startedAt.getTime()]).toEqual([1_000_000, 1_000_000]);
 });
 
+const timeout = {
+  kind: 'error',
+  code: 'timeout',
+  message: 'x',
+  durationMs: 5,
+  timings,
+  remoteAddress: null,
+} as const;
+
+it.each([
+  [1, 1_000_000 - 250.877, 251],
+  [1, 1_000_000 - 0.0001, 0],
+  [1, 1_000_001, 0],
+  [1, Number.NEGATIVE_INFINITY, 1_728_000_000],
+  [2, 0, null],
+])('attempt %d of an event accepted at %d has a lag of %d ms', async (number, acceptedAt, lagMs) => {
+  const clock = { now: () => 1_000_000, monotonic: systemClock.monotonic };
+  const result = await attemptWith(() => webhook, { clock, send: async () => timeout }, { number, acceptedAt });
+  expect(outcomeOf(result).lagMs).toBe(lagMs);
+});
+
 it("a failure on our side is recorded and retried, and is not the receiver's", async () => {
-  const failure = {
-    kind: 'error',
-    code: 'timeout',
-    message: 'x',
-    localCause: 'resolver',
-    durationMs: 5,
-    timings,
-    remoteAddress: null,
-  } as const;
+  const failure = { ...timeout, localCause: 'resolver' as const };
   const result = await attemptWith(() => webhook, { send: () => Promise.resolve(failure) });
   expect(result).toMatchObject({ causes: ['resolver'], isAnswered: false });
   const counts = { countsForBreaker: false, countsForHealth: false };

@@ -1,4 +1,4 @@
-import type { LeaseRow } from '../leases/lease.ts';
+import type { EventContent, LeaseRow } from '../leases/lease.ts';
 
 export interface FanOutSettings {
   leaseMs: number;
@@ -22,7 +22,7 @@ export interface FannedOut {
   oldestLeft: string | null;
 }
 
-export type FannedOutLease = LeaseRow & { body: string | null; request_id: string | null; traceparent: string | null };
+export type FannedOutLease = LeaseRow & Omit<EventContent, 'body'> & { body: string | null };
 
 /** The process loads larger bodies later, a few at a time. A hundred of them at once would take too much memory. */
 export const maxBytesAlong = 32 * 1024;

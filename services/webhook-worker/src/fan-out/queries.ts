@@ -17,7 +17,7 @@ import {
 } from '@enterprise-api/shared/ledger';
 import { rangeOf, uuidTimeMs } from '@enterprise-api/shared/runtime';
 import { type RawBuilder, sql } from 'kysely';
-import { leaseColumns, traceOf } from '../leases/lease.ts';
+import { acceptedAtOf, leaseColumns, traceOf } from '../leases/lease.ts';
 import type { Capacity } from '../scheduler/scheduler.ts';
 import { type FannedOut, type FannedOutLease, type FanOutSettings, maxBytesAlong } from './fanned-out.ts';
 
@@ -76,7 +76,7 @@ export async function fanOut(
     ${writtenSubjects}, ${deletedFromOutbox}, ${writtenDeliveries(settings)}, ${pendingDeliveries(settings)}, ${notedFanOuts}, ${totals(source, capacity)}
     select t.events, t.deliveries, t.admitted, t.cursor, t.oldest_left, ${leaseColumnsOfWritten}, w.version as webhook_version,
            case when row_number() over (partition by p.event_id) = 1 and octet_length(e.body) <= ${maxBytesAlong} then e.body end as body,
-           e.request_id, e.traceparent,
+           e.request_id, e.traceparent, e.accepted_at,
            case when row_number() over () = 1 then t.due_webhook_ids end as due_webhook_ids
     from totals t left join (
       pending p join webhooks w on w.id = p.webhook_id join picked_events e on e.event_id = p.event_id
@@ -117,7 +117,7 @@ const isCovered = isBeingErased(sql`p.organization_id`, sql`p.event_id`, sql`eve
  * was planned on an empty table would read the whole index.
  */
 const pickedEvents = ({ inRange, days }: Source) => sql`picked_events as materialized (
-    select p.event_id, p.organization_id, p.created_at, e.type, b.body, e.request_id, e.traceparent, k.patterns,
+    select p.event_id, p.organization_id, p.created_at, e.type, b.body, e.request_id, e.traceparent, ${acceptedAtOf('e')}, k.patterns,
            case when k.is_operational then (select about from operational_events o where o.event_id = p.event_id) end as about,
            case when not e.test then k.subject_field end as subject_field
     from picked p

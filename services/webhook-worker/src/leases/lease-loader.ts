@@ -3,8 +3,8 @@ import { storeBackoff, toPublicId } from '@enterprise-api/shared/runtime';
 import { parseTraceparent } from '@enterprise-api/shared/tracing';
 import type { Scheduler } from '../scheduler/scheduler.ts';
 import type { WebhookCache } from '../webhooks/webhook-cache.ts';
-import type { Lease, LeaseRow } from './lease.ts';
-import { type EventContent, findEvents } from './queries.ts';
+import type { EventContent, Lease, LeaseRow } from './lease.ts';
+import { findEvents } from './queries.ts';
 import { type ReleasableLease, type ReleaseOptions, releaseUntilDone } from './release.ts';
 
 export interface LeaseLoaderOptions extends ReleaseOptions {
@@ -15,10 +15,10 @@ export interface LeaseLoaderOptions extends ReleaseOptions {
 }
 
 /** Rows from fan-out carry content, the body in at most one row per event. Rows from dispatch carry no content. */
-type LoadableLease = LeaseRow & { [Part in keyof EventContent]?: EventContent[Part] | null };
+type LoadableLease = LeaseRow & Partial<Omit<EventContent, 'body'> & { body: string | null }>;
 
 /** The content of an event. Its bytes are in memory once for all deliveries of the event. */
-type HeldEvent = Pick<Lease, 'body' | 'requestId' | 'traceparent'>;
+type HeldEvent = Pick<Lease, 'body' | 'requestId' | 'traceparent' | 'acceptedAt'>;
 
 type LeaseOfEvent = Pick<Lease, 'eventId' | 'organizationId'>;
 
@@ -111,9 +111,10 @@ export class LeaseLoader {
   async #loadEvents(rows: readonly LoadableLease[]): Promise<Pick<Loaded, 'events' | 'later'>> {
     const events = new Map<string, HeldEvent>();
     const later = new Set<string>();
-    for (const { event_id, body, request_id = null, traceparent = null } of rows) {
+    for (const { event_id, body, request_id = null, traceparent = null, accepted_at = 0 } of rows) {
       const held = this.#held.get(event_id)?.event;
-      const event = held ?? (typeof body === 'string' ? encode({ body, request_id, traceparent }) : undefined);
+      const event =
+        held ?? (typeof body === 'string' ? encode({ body, request_id, traceparent, accepted_at }) : undefined);
       if (event !== undefined) events.set(event_id, event);
     }
     const missing = new Set(rows.map((row) => row.event_id).filter((id) => !events.has(id)));
@@ -190,10 +191,10 @@ export class LeaseLoader {
   }
 }
 
-function encode({ body, request_id, traceparent }: EventContent): HeldEvent {
+function encode({ body, request_id, traceparent, accepted_at }: EventContent): HeldEvent {
   // Producers in any language write this field, so keep it only if it is a valid trace context.
   const trace = traceparent === null ? null : (parseTraceparent(traceparent) ?? null);
-  return { body: Buffer.from(body), requestId: request_id, traceparent: trace };
+  return { body: Buffer.from(body), requestId: request_id, traceparent: trace, acceptedAt: accepted_at };
 }
 
 /** Looks up all webhooks together, so that the attempts later find the webhooks in the cache. */

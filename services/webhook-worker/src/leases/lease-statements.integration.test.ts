@@ -1,11 +1,11 @@
 import type { Database } from '@enterprise-api/shared/ledger';
 import { nilUuid } from '@enterprise-api/shared/runtime';
-import { insertEvents, insertWebhook, openTestDatabase, testEvent } from '@enterprise-api/testkit';
+import { insertEvents, insertOrganization, insertWebhook, openTestDatabase, testEvent } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
 import { leaseDueDeliveries } from '../dispatch/queries.ts';
 import { fanOutEvents } from '../fan-out/queries.ts';
-import { findDelivery, leaseDeliveries, plenty } from '../testing/ledger.ts';
+import { emitEvents, findDelivery, leaseDeliveries, plenty } from '../testing/ledger.ts';
 import type { LeaseRow } from './lease.ts';
 import { findEvents, releaseLeases } from './queries.ts';
 
@@ -44,6 +44,16 @@ describe('releasing a lease', () => {
     expect(await releaseLeases(db, [lease.id], [lease.lease_token])).toBe(0);
     expect(await findDelivery(db, lease.id)).toEqual(before);
   });
+});
+
+it.each(['from fan-out', 'read later'])('the acceptance of an event, %s, is that of the ledger', async (from) => {
+  const organizationId = await insertOrganization(db);
+  await insertWebhook(db, { organizationId });
+  const [id] = (await emitEvents(db, organizationId, 1)) as [string];
+  await sql`update events set created_at = '2026-11-27T00:00:00.123456Z' where id = ${id}`.execute(db);
+  const { leases } = await fanOutEvents(db, [id], plenty, { leaseMs, maxAttempts: 3 });
+  const content = from === 'from fan-out' ? leases[0] : (await findEvents(db, [id])).get(id);
+  expect(content).toMatchObject({ accepted_at: expect.closeTo(Date.parse('2026-11-27T00:00:00.123Z') + 0.456, 3) });
 });
 
 describe('event bodies', () => {

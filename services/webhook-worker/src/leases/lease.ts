@@ -30,6 +30,8 @@ export interface Lease {
   body: Buffer;
   requestId: string | null;
   traceparent: string | null;
+  /** The acceptance of the event, in milliseconds since 1970 with fractions. */
+  acceptedAt: number;
 }
 
 export interface LeaseRow {
@@ -49,12 +51,25 @@ export interface LeaseRow {
   is_limited?: boolean | null;
 }
 
+/** What an attempt needs of an event. The columns are the fields of {@link Lease}. */
+export interface EventContent {
+  body: string;
+  request_id: string | null;
+  traceparent: string | null;
+  accepted_at: number;
+}
+
 /** Selects the columns of {@link LeaseRow}, except the webhook's version, from an alias of `pending_deliveries`. */
 export function leaseColumns(alias: string): RawBuilder<unknown> {
   const column = (name: string) => sql.ref(`${alias}.${name}`);
   return sql`${column('delivery_id')} as id, ${column('organization_id')}, ${column('webhook_id')}, ${column('event_id')},
     ${column('event_type')}, ${column('attempt_count')}, ${column('max_attempts')}, ${column('round')},
     ${column('manual')}, ${column('test')}, ${column('next_attempt_at')}::text as lease_token`;
+}
+
+/** Selects when an event was accepted, from an alias of `events`, as {@link Lease.acceptedAt}. */
+export function acceptedAtOf(alias: string): RawBuilder<unknown> {
+  return sql`1000 * date_part('epoch', ${sql.ref(`${alias}.created_at`)}) as accepted_at`;
 }
 
 /**

@@ -1,13 +1,7 @@
 import { type Database, daysBetween, prepared } from '@enterprise-api/shared/ledger';
 import { rangeOf, uuidTimeMs } from '@enterprise-api/shared/runtime';
 import { sql } from 'kysely';
-import { traceOf } from './lease.ts';
-
-export interface EventContent {
-  body: string;
-  request_id: string | null;
-  traceparent: string | null;
-}
+import { acceptedAtOf, type EventContent, traceOf } from './lease.ts';
 
 /**
  * A statement reads no further body after this many bytes. The driver holds the whole result as bytes and as text, and
@@ -29,11 +23,11 @@ export async function findEvents(
   const { rows } = await sql<
     { id: string } & Omit<EventContent, 'body'> & { body: string | null }
   >`${areRecent ? prepared : sql``}
-    select id, case when bytes_before < ${maxBytes}::int8 then body end as body, request_id, traceparent
+    select id, case when bytes_before < ${maxBytes}::int8 then body end as body, request_id, traceparent, accepted_at
     from (
-      select e.id, b.body, e.request_id, ${traceOf('e')}, sum(octet_length(b.body)) over (order by e.id) - octet_length(b.body) as bytes_before
+      select e.id, b.body, e.request_id, ${traceOf('e')}, ${acceptedAtOf('e')}, sum(octet_length(b.body)) over (order by e.id) - octet_length(b.body) as bytes_before
       from event_bodies b cross join lateral (
-        select id, request_id, traceparent from events where id = b.event_id and id between ${from}::uuid and ${to}::uuid limit 1) e
+        select id, request_id, traceparent, created_at from events where id = b.event_id and id between ${from}::uuid and ${to}::uuid limit 1) e
       where b.event_id = any(${eventIds}::uuid[]) and b.event_id between ${from}::uuid and ${to}::uuid
         and ${within(sql`b.event_id`)}
     ) e`.execute(db);

@@ -11,7 +11,6 @@ function outcome(attemptId: string, excerpt: string | null = null): Outcome {
   return {
     deliveryId: `delivery of ${attemptId}`,
     webhookId: 'webhook',
-    eventId: 'event',
     eventType: 'batch.failed',
     round: 0,
     attemptId,
@@ -24,6 +23,7 @@ function outcome(attemptId: string, excerpt: string | null = null): Outcome {
     manual: false,
     startedAt: new Date(0),
     durationMs: 1,
+    lagMs: null,
     statusCode: 200,
     error: null,
     errorMessage: null,

@@ -4,7 +4,6 @@ import type { Uuid } from '@enterprise-api/shared/runtime';
 export interface Outcome {
   deliveryId: Uuid;
   webhookId: Uuid;
-  eventId: Uuid;
   eventType: EventType;
   round: number;
   /** A UUID whose time is `startedAt`. */
@@ -22,6 +21,8 @@ export interface Outcome {
   manual: boolean;
   startedAt: Date;
   durationMs: number;
+  /** From the acceptance of the event to `startedAt`, at most 20 days. Null unless this is the first attempt. */
+  lagMs: number | null;
   statusCode: number | null;
   error: AttemptError | null;
   errorMessage: string | null;

@@ -36,7 +36,7 @@ function outcomeRows(outcomes: readonly Outcome[]): RawBuilder<unknown> {
   const column = (pick: (outcome: Outcome) => Value) => outcomes.map(pick);
   return sql`input as materialized (
     select ${column((o) => o.deliveryId)}::uuid[] as delivery_ids, ${column((o) => o.webhookId)}::uuid[] as webhook_ids,
-      ${column((o) => (o.number === 1 ? o.eventId : null))}::uuid[] as first_of, ${column((o) => o.eventType)}::text[] as event_types,
+      ${column((o) => o.lagMs)}::int[] as lags, ${column((o) => o.eventType)}::text[] as event_types,
       ${column((o) => o.startedAt.toISOString())}::timestamptz[] as started_at, ${column((o) => o.durationMs)}::int[] as durations,
       ${column((o) => o.statusCode)}::smallint[] as status_codes, ${column((o) => o.error)}::text[] as errors
   ), outcomes as materialized (
@@ -147,9 +147,9 @@ const insertedAttempts = sql`inserted as (
 const uncountedAttempts = sql`added as materialized (
     select id from inserted union all select delivered_by from updated where delivered_by is not null
   ), uncounted as (
-    insert into uncounted_attempts (webhook_ids, delivery_ids, first_of, event_types, errors, status_codes, started_at,
-      durations, left_out)
-    select webhook_ids, delivery_ids, first_of, event_types, errors, status_codes, started_at, durations, array(
+    insert into uncounted_attempts (webhook_ids, delivery_ids, lags, event_types, errors, status_codes, started_at, durations,
+      left_out)
+    select webhook_ids, delivery_ids, lags, event_types, errors, status_codes, started_at, durations, array(
       select o.position from outcomes o left join locked l on l.delivery_id = o.delivery_id
       where l.test or o.attempt_id not in (select id from added))
     from input

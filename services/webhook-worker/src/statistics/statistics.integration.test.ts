@@ -97,7 +97,7 @@ it('equal the ledger: by the time of the start, superseded attempts too, and att
   const [first, failed] = outcomes as [Outcome, Outcome];
   // The second attempt of a delivery has no lag.
   const second = outcomeOf({ id: failed.deliveryId } as LeaseRow).attemptId;
-  await recordOutcomes(db, [{ ...failed, attemptId: second, number: 2 }]);
+  await recordOutcomes(db, [{ ...failed, attemptId: second, number: 2, lagMs: null }]);
   // Another worker's attempt of a delivery that has succeeded.
   const attemptId = outcomeOf({ id: first.deliveryId } as LeaseRow).attemptId;
   await recordOutcomes(db, [{ ...first, attemptId, result: 'retry', error: 'http_error', statusCode: 500 }]);

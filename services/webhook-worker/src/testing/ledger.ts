@@ -69,7 +69,6 @@ export function outcomeOf(lease: LeaseRow, values: Partial<Outcome> = {}): Outco
   return {
     deliveryId: lease.id,
     webhookId: lease.webhook_id,
-    eventId: lease.event_id,
     eventType: lease.event_type,
     round: lease.round,
     attemptId: withUuidTime(newUuid(), startedAt.getTime()),
@@ -82,6 +81,7 @@ export function outcomeOf(lease: LeaseRow, values: Partial<Outcome> = {}): Outco
     manual: false,
     startedAt,
     durationMs: 12,
+    lagMs: lease.attempt_count === 0 ? 7 : null,
     statusCode: delivered ? 200 : 500,
     error: delivered ? null : 'http_error',
     errorMessage: null,

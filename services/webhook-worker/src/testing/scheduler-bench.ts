@@ -77,6 +77,7 @@ export function schedulerBench(
     body: Buffer.from('{}'),
     requestId: null,
     traceparent: null,
+    acceptedAt: 0,
   });
   const capacityOf = (kind: 'new' | 'due', webhookId: string) => {
     scheduler.startEligible();

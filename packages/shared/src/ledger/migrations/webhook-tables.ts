@@ -96,7 +96,7 @@ async function createCounts(db: Kysely<unknown>): Promise<void> {
       recorded_at timestamptz not null default now(),
       webhook_ids uuid[] not null,
       delivery_ids uuid[] not null,
-      first_of uuid[] not null,
+      lags int[] not null,
       event_types text[] not null,
       errors text[] not null,
       status_codes smallint[] not null,
@@ -105,6 +105,6 @@ async function createCounts(db: Kysely<unknown>): Promise<void> {
       left_out int[] not null
     ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, toast.autovacuum_vacuum_scale_factor = 0,
       toast.autovacuum_vacuum_threshold = 10000)`.execute(db);
-  for (const column of ['webhook_ids', 'delivery_ids', 'first_of', 'event_types', 'started_at', 'durations'])
+  for (const column of ['webhook_ids', 'delivery_ids', 'event_types', 'started_at', 'durations'])
     await sql`alter table uncounted_attempts alter column ${sql.ref(column)} set storage external`.execute(db);
 }
