@@ -96,24 +96,28 @@ const maxPauseMs = 250;
  */
 export function createBatches(write: Write): (events: NewEvent[], signal?: AbortSignal) => Promise<WrittenEvent[]> {
   let smallGroups = 0;
-  const run = (groups: Group[]) => writeGroups(write, groups);
+  /** Returns the milliseconds that writing the groups took. */
+  const run = async (groups: Group[]) => {
+    const startedAt = performance.now();
+    await writeGroups(write, groups);
+    return performance.now() - startedAt;
+  };
   const small = new MicroBatcher({
     maxSize: maxGroupsPerStatement,
     maxRunning: 1,
     run: async (groups: Group[]) => {
-      const startedAt = performance.now();
-      await run(groups);
+      const tookMs = await run(groups);
       const isFull = groups.length >= maxGroupsPerStatement;
-      if (groups.length >= fullLoadGroups && !isFull) await pause(Math.min(maxGatherMs, performance.now() - startedAt));
+      if (groups.length >= fullLoadGroups && !isFull) await pause(Math.min(maxGatherMs, tookMs));
     },
   });
   const large = new MicroBatcher({
     maxSize: 1,
     maxRunning: 1,
     run: async (groups: Group[]) => {
-      const [startedAt, smallBefore] = [performance.now(), smallGroups];
-      await run(groups);
-      if (smallGroups > smallBefore) await pause(Math.min(maxPauseMs, performance.now() - startedAt));
+      const smallBefore = smallGroups;
+      const tookMs = await run(groups);
+      if (smallGroups > smallBefore) await pause(Math.min(maxPauseMs, tookMs));
     },
   });
   return (events, signal) => {
