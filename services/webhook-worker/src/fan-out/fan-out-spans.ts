@@ -15,16 +15,15 @@ export function recordFanOutSpans(
   { events, leases }: Pick<FannedOut, 'events' | 'leases'>,
   startedAtMs: number,
 ): void {
-  const deliveries = Map.groupBy(leases, (lease) => lease.event_id);
-  for (const [eventId, [first, ...others]] of deliveries) {
-    const parent = parseTraceparent(first?.traceparent);
+  for (const [eventId, ofEvent] of Map.groupBy(leases, (lease) => lease.event_id)) {
+    const parent = parseTraceparent(ofEvent.find(({ traceparent }) => traceparent !== null)?.traceparent);
     if (parent === undefined) continue;
     const attributes = {
       'messaging.operation.type': 'process',
       'messaging.message.id': toPublicId('evt', eventId),
       'messaging.batch.message_count': events,
       'enterprise_api.fanned_out_by': by,
-      'enterprise_api.deliveries_leased': 1 + others.length,
+      'enterprise_api.deliveries_leased': ofEvent.length,
     };
     tracing.start('fan out', { kind: 'consumer', parent, attributes, startedAtMs }).end();
   }

@@ -10,7 +10,7 @@ export interface FannedOut {
   deliveries: number;
   /** Deliveries that need capacity now: this process leased them, or had no capacity for them and left them due. */
   admitted: number;
-  /** Only the first lease of an event carries the body, if the body has at most {@link maxBytesAlong} bytes. */
+  /** Only one lease of an event carries its content, and the body only if it has at most {@link maxBytesAlong} bytes. */
   leases: FannedOutLease[];
   /** Webhooks with due deliveries that this process did not lease, unless the webhook is paused or at its limit. */
   dueWebhookIds: string[];
@@ -22,7 +22,7 @@ export interface FannedOut {
   oldestLeft: string | null;
 }
 
-export type FannedOutLease = LeaseRow & Omit<EventContent, 'body'> & { body: string | null };
+export type FannedOutLease = LeaseRow & { [Part in keyof EventContent]: EventContent[Part] | null };
 
 /** The process loads larger bodies later, a few at a time. A hundred of them at once would take too much memory. */
 export const maxBytesAlong = 32 * 1024;

@@ -75,12 +75,13 @@ export async function fanOut(
     with recursive ${committedLater}, ${source.picked}, ${knownTypes}, ${pickedEvents(source)}, ${matches(capacity)}, ${pairs(capacity)},
     ${writtenSubjects}, ${deletedFromOutbox}, ${writtenDeliveries(settings)}, ${pendingDeliveries(settings)}, ${notedFanOuts}, ${totals(source, capacity)}
     select t.events, t.deliveries, t.admitted, t.cursor, t.oldest_left, ${leaseColumnsOfWritten}, w.version as webhook_version,
-           case when row_number() over (partition by p.event_id) = 1 and octet_length(e.body) <= ${maxBytesAlong} then e.body end as body,
-           e.request_id, e.traceparent, e.accepted_at,
+           case when octet_length(e.body) <= ${maxBytesAlong} then e.body end as body, e.request_id, e.traceparent, e.accepted_at,
            case when row_number() over () = 1 then t.due_webhook_ids end as due_webhook_ids
     from totals t left join (
-      pending p join webhooks w on w.id = p.webhook_id join picked_events e on e.event_id = p.event_id
-    ) on p.lease_count = 1`.execute(db);
+      (select *, row_number() over (partition by event_id) as nth from pending where lease_count = 1) p
+      join webhooks w on w.id = p.webhook_id
+      left join picked_events e on e.event_id = p.event_id and p.nth = 1
+    ) on true`.execute(db);
   const total = rows[0];
   return {
     events: total?.events ?? 0,

@@ -24,7 +24,7 @@ function loaderWithin(bodyBudgetBytes: number) {
   const lease = async (organization_id: string, event_id: string, kib: number) => {
     const row = { id: 'delivery', webhook_id: 'webhook', webhook_version: 1, organization_id, event_id };
     const others = { event_type: 'batch.failed' as const, attempt_count: 0, max_attempts: 1, round: 0 };
-    const content = { body: 'x'.repeat(kib * 1_024), manual: false, test: false, lease_token: 'token' };
+    const content = { body: 'x'.repeat(kib * 1_024), accepted_at: 0, manual: false, test: false, lease_token: 'token' };
     await loader.accept([{ ...row, ...others, ...content }], systemClock.monotonic());
     const newest = accepted.at(-1);
     if (newest === undefined) throw new Error('the lease was released');

@@ -14,8 +14,8 @@ export interface LeaseLoaderOptions extends ReleaseOptions {
   onReleased: (leases: number) => void;
 }
 
-/** Rows from fan-out carry content, the body in at most one row per event. Rows from dispatch carry no content. */
-type LoadableLease = LeaseRow & Partial<Omit<EventContent, 'body'> & { body: string | null }>;
+/** Of the rows from fan-out, one per event carries content. Rows from dispatch carry no content. */
+type LoadableLease = LeaseRow & { [Part in keyof EventContent]?: EventContent[Part] | null };
 
 /** The content of an event. Its bytes are in memory once for all deliveries of the event. */
 type HeldEvent = Pick<Lease, 'body' | 'requestId' | 'traceparent' | 'acceptedAt'>;
@@ -111,11 +111,11 @@ export class LeaseLoader {
   async #loadEvents(rows: readonly LoadableLease[]): Promise<Pick<Loaded, 'events' | 'later'>> {
     const events = new Map<string, HeldEvent>();
     const later = new Set<string>();
-    for (const { event_id, body, request_id = null, traceparent = null, accepted_at = 0 } of rows) {
+    for (const { event_id, body, request_id = null, traceparent = null, accepted_at } of rows) {
       const held = this.#held.get(event_id)?.event;
-      const event =
-        held ?? (typeof body === 'string' ? encode({ body, request_id, traceparent, accepted_at }) : undefined);
-      if (event !== undefined) events.set(event_id, event);
+      if (held !== undefined) events.set(event_id, held);
+      else if (typeof body === 'string' && typeof accepted_at === 'number')
+        events.set(event_id, encode({ body, request_id, traceparent, accepted_at }));
     }
     const missing = new Set(rows.map((row) => row.event_id).filter((id) => !events.has(id)));
     if (missing.size === 0) return { events, later };

@@ -134,7 +134,10 @@ export class Exchange {
   }
 
   #answer(): void {
-    const header = (name: string) => [this.#headers[name]].flat()[0];
+    const header = (name: string) => {
+      const value = this.#headers[name];
+      return Array.isArray(value) ? value[0] : value;
+    };
     const isCompressed = isCompressedEncoding(header('content-encoding'));
     this.#end({
       kind: 'response',

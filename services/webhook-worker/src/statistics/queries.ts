@@ -22,27 +22,25 @@ export async function countAttempts(db: Database, { olderThanMs }: { olderThanMs
             where recorded_at <= clock_timestamp() - make_interval(secs => ${olderThanMs / 1000}))
           limit ${batchesAtOnce} for update skip locked))
         returning *
-      ), ${cells}, ${counted}
+      ), ${parts}, ${counted}
       select count(*)::int as batches from taken`.execute(trx);
     return rows[0]?.batches === batchesAtOnce;
   });
 }
 
 /**
- * `cells` counts the attempts of a minute that have the same values. `parts` adds up the cells of each bucket. `kinds`
- * adds up the parts of each level, for existing webhooks and their organizations. Each step reads fewer rows.
+ * `parts` counts the attempts of a minute by the bucket of their duration, and once more by the bucket of their lag.
+ * `kinds` adds up the parts of each level, for existing webhooks and their organizations.
  */
-const cells = sql`cells as (
-    select webhook_id, date_bin('1 minute', started_at, '2000-01-01 00:00Z') as minute, event_type, error, status_code,
-      duration, lag, count(*) as n, max(started_at) as last_at,
+const parts = sql`parts as (
+    select webhook_id, minute, event_type, error, status_code, coalesce(duration, lag) as bucket,
+      case when grouping(duration) = 0 then count(*) else 0 end as durations,
+      case when grouping(lag) = 0 then count(*) else 0 end as lags, max(started_at) as last_at,
       max(case when delivery_id is not null then to_char(started_at, 'YYYYMMDDHH24MISSMS') || delivery_id end) as last_failure
-    from (${attemptsIn(sql`taken`)}) a
-    group by 1, 2, 3, 4, 5, 6, 7
-  ), parts as (
-    select webhook_id, minute, event_type, error, status_code, bucket, sum(durations) as durations, sum(lags) as lags,
-      max(last_at) as last_at, max(last_failure) as last_failure
-    from cells cross join lateral (values (duration, n, 0), (lag, 0, n)) as b (bucket, durations, lags)
-    where bucket is not null group by 1, 2, 3, 4, 5, 6
+    from (
+      select *, date_bin('1 minute', started_at, '2000-01-01 00:00Z') as minute from (${attemptsIn(sql`taken`)}) a) a
+    group by webhook_id, minute, event_type, error, status_code, grouping sets (duration, lag)
+    having coalesce(duration, lag) is not null
   ), kinds as (
     select k.id as webhook_id, level, ${startOf(sql`level`, sql`minute`)} as start, event_type, error, status_code, bucket,
       sum(durations)::int as durations, sum(lags)::int as lags, max(last_at) as last_at, max(last_failure) as last_failure
