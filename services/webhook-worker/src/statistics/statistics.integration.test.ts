@@ -1,4 +1,4 @@
-import { createDatabase, type Database } from '@enterprise-api/shared/ledger';
+import { attemptBuckets, createDatabase, type Database } from '@enterprise-api/shared/ledger';
 import { type FaultProxy, openTestDatabase, startFaultProxy, throughProxy, until } from '@enterprise-api/testkit';
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
@@ -104,6 +104,33 @@ it('equal the ledger: by the time of the start, superseded attempts too, and att
   await countAll();
   expect((await ledger('day')).reduce((sum, { attempts }) => sum + attempts, 0)).toBe(2 * 62);
   await expectLedger();
+});
+
+it('put durations and lags into their buckets', async () => {
+  const { leases } = await leaseDeliveries(db, 4);
+  const startedAt = before(5);
+  const times = [
+    { durationMs: 5, lagMs: 5 },
+    { durationMs: 5, lagMs: null },
+    { durationMs: 700, lagMs: 40 },
+    { durationMs: 0, lagMs: 1_728_000_000 },
+  ];
+  await recordOutcomes(
+    db,
+    leases.map((lease, index) => outcomeOf(lease, { result: 'delivered', startedAt, ...times[index] })),
+  );
+  await countAll();
+  const [row] = await db.selectFrom('webhook_counts').selectAll().where('level', '=', 'hour').execute();
+  const found = row?.buckets.map((bucket, index) => [bucket, row.durations[index], row.lags[index]]);
+  const bucketOf = (ms: number) => attemptBuckets.findIndex(({ until }) => ms <= until);
+  const expected = [
+    [0, 1, 0],
+    [bucketOf(5), 2, 1],
+    [bucketOf(40), 0, 1],
+    [bucketOf(700), 1, 0],
+    [attemptBuckets.length - 1, 0, 1],
+  ];
+  expect(found?.toSorted(([a = 0], [b = 0]) => a - b)).toEqual(expected);
 });
 
 it('leave out tests, but not attempts whose delivery fan-out writes again after a crash of PostgreSQL', async () => {
