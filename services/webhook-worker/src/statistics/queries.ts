@@ -1,4 +1,4 @@
-import { attemptsIn, type Database, startOf } from '@enterprise-api/shared/ledger';
+import { attemptsIn, type Database } from '@enterprise-api/shared/ledger';
 import { sql } from 'kysely';
 
 const batchesAtOnce = 200;
@@ -28,9 +28,13 @@ export async function countAttempts(db: Database, { olderThanMs }: { olderThanMs
   });
 }
 
+/** Minutes, hours and days of UTC begin here. */
+const origin = sql`timestamptz '2000-01-01 00:00Z'`;
+
 /**
  * `parts` counts the attempts of a minute by the bucket of their duration, and once more by the bucket of their lag.
- * `kinds` adds up the parts of each level, for existing webhooks and their organizations.
+ * `kinds` adds up the parts of each level, for existing webhooks and their organizations. It is materialized, because
+ * PostgreSQL would otherwise sort the parts to group them.
  */
 const parts = sql`parts as (
     select webhook_id, minute, event_type, error, status_code, coalesce(duration, lag) as bucket,
@@ -38,14 +42,15 @@ const parts = sql`parts as (
       case when grouping(lag) = 0 then count(*) else 0 end as lags, max(started_at) as last_at,
       max(case when delivery_id is not null then to_char(started_at, 'YYYYMMDDHH24MISSMS') || delivery_id end) as last_failure
     from (
-      select *, date_bin('1 minute', started_at, '2000-01-01 00:00Z') as minute from (${attemptsIn(sql`taken`)}) a) a
+      select *, date_bin('1 minute', started_at, ${origin}) as minute from (${attemptsIn(sql`taken`)}) a) a
     group by webhook_id, minute, event_type, error, status_code, grouping sets (duration, lag)
     having coalesce(duration, lag) is not null
-  ), kinds as (
-    select k.id as webhook_id, level, ${startOf(sql`level`, sql`minute`)} as start, event_type, error, status_code, bucket,
+  ), kinds as materialized (
+    select k.id as webhook_id, level, date_bin(length, minute, ${origin}) as start, event_type, error, status_code, bucket,
       sum(durations)::int as durations, sum(lags)::int as lags, max(last_at) as last_at, max(last_failure) as last_failure
     from parts join webhooks w on w.id = webhook_id join organizations o on o.id = w.organization_id and o.state <> 'closed'
-    cross join lateral (values (w.id), (o.id)) as k (id) cross join unnest(array['minute', 'hour', 'day']) as level
+    cross join lateral (values (w.id), (o.id)) as k (id)
+    cross join (values ('minute', interval '1 minute'), ('hour', '1 hour'), ('day', '1 day')) as l (level, length)
     group by 1, 2, 3, 4, 5, 6, 7
   )`;
 
