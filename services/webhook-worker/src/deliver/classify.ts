@@ -22,8 +22,8 @@ const delivered: Verdict = {
   countsForHealth: true,
 };
 const tooManyRequests = 429;
-/** 20 days: more milliseconds do not fit into the column. */
-const longestLagMs = 1_728_000_000;
+/** A longer lag counts as 20 days, which fit into an integer. */
+const maxLagMs = 1_728_000_000;
 const gone: Verdict = { ...delivered, result: 'stop', error: 'http_error' };
 
 /** Timeouts, DNS, connect and TLS failures count for the circuit breaker, as 5xx and 429 do. */
@@ -124,10 +124,10 @@ export function outcomeOf(
   };
 }
 
-/** Rounded up, without the fractions that a conversion from microseconds leaves. */
+/** Rounds up to whole milliseconds. Subtracts half a microsecond first, because `acceptedAt` is not exact. */
 function lagOf({ acceptedAt }: Lease, startedAt: Date): number {
-  const lag = startedAt.getTime() - acceptedAt;
-  return Math.ceil(Math.max(0, Math.min(longestLagMs, lag - 0.0005)));
+  const lag = startedAt.getTime() - acceptedAt - 0.0005;
+  return Math.ceil(Math.min(maxLagMs, Math.max(0, lag)));
 }
 
 export function errorMessageOf(result: SendResponse | SendFailure, verdict: Verdict, url: string): string | null {

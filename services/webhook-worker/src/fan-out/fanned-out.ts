@@ -10,7 +10,7 @@ export interface FannedOut {
   deliveries: number;
   /** Deliveries that need capacity now: this process leased them, or had no capacity for them and left them due. */
   admitted: number;
-  /** Only one lease of an event carries its content, and the body only if it has at most {@link maxBytesAlong} bytes. */
+  /** One lease of each event carries the content of the event. Bodies over {@link maxBytesAlong} bytes are left out. */
   leases: FannedOutLease[];
   /** Webhooks with due deliveries that this process did not lease, unless the webhook is paused or at its limit. */
   dueWebhookIds: string[];

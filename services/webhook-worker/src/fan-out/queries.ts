@@ -64,7 +64,10 @@ type Totals = Pick<FannedOut, 'events' | 'deliveries' | 'admitted' | 'cursor'> &
   oldest_left: string | null;
 };
 
-/** Turns outbox rows into delivery rows in one statement: either all of them or none. */
+/**
+ * Turns outbox rows into delivery rows in one statement: either all of them or none. Returns the content of an event
+ * once, because with each of its leases it would be most of the data from the database.
+ */
 export async function fanOut(
   db: Database,
   source: Source,
@@ -78,9 +81,9 @@ export async function fanOut(
            case when octet_length(e.body) <= ${maxBytesAlong} then e.body end as body, e.request_id, e.traceparent, e.accepted_at,
            case when row_number() over () = 1 then t.due_webhook_ids end as due_webhook_ids
     from totals t left join (
-      (select *, row_number() over (partition by event_id) as nth from pending where lease_count = 1) p
+      (select *, row_number() over (partition by event_id) as nth_of_event from pending where lease_count = 1) p
       join webhooks w on w.id = p.webhook_id
-      left join picked_events e on e.event_id = p.event_id and p.nth = 1
+      left join picked_events e on e.event_id = p.event_id and p.nth_of_event = 1
     ) on true`.execute(db);
   const total = rows[0];
   return {

@@ -51,7 +51,7 @@ export interface LeaseRow {
   is_limited?: boolean | null;
 }
 
-/** What an attempt needs of an event. The columns are the fields of {@link Lease}. */
+/** The parts of an event that its attempts need, as read from the ledger. */
 export interface EventContent {
   body: string;
   request_id: string | null;

@@ -68,7 +68,7 @@ const networkDown = ours(
 
 /** Marks a failed look-up as a failure on our side. */
 export function resolverDown({ code, message }: Failure): Failure {
-  return ours(code, 'resolver', `${message} No other name was resolved either, so the failure is on our side.`);
+  return ours(code, 'resolver', `${message} Our name servers seem to fail, so the failure is on our side.`);
 }
 
 export function isTemporaryDnsError(error: unknown): boolean {

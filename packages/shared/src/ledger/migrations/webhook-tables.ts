@@ -74,7 +74,7 @@ async function createReplays(db: Kysely<unknown>): Promise<void> {
  * histograms.
  *
  * `uncounted_attempts` has a row for each recorded batch of attempts, until a worker counts it. One row with arrays
- * costs less than a row for each attempt. Compressing the ids would cost more than writing them.
+ * costs less than a row for each attempt. Compressing the arrays would cost more than writing them.
  */
 async function createCounts(db: Kysely<unknown>): Promise<void> {
   await sql`
@@ -105,6 +105,6 @@ async function createCounts(db: Kysely<unknown>): Promise<void> {
       left_out int[] not null
     ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, toast.autovacuum_vacuum_scale_factor = 0,
       toast.autovacuum_vacuum_threshold = 10000)`.execute(db);
-  for (const column of ['webhook_ids', 'delivery_ids', 'event_types', 'started_at', 'durations'])
+  for (const column of ['webhook_ids', 'delivery_ids', 'lags', 'event_types', 'started_at', 'durations'])
     await sql`alter table uncounted_attempts alter column ${sql.ref(column)} set storage external`.execute(db);
 }
