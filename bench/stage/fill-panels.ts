@@ -145,19 +145,18 @@ const countDay = `
   with cells as (
     select webhook_id, organization_id, date_trunc('minute', ${startOf} + k * interval '1 minute') as minute, type,
       case when k < failures then error else '' end as error, case when k < failures then coalesce(code, 0) else 0 end as code,
-      width_bucket(duration, ${starts}) as duration, case when k = 0 then width_bucket(25, ${starts}) end as lag,
+      width_bucket(duration, ${starts}) as duration, case when k = 0 then ${attemptBuckets.length} + width_bucket(25, ${starts}) end as lag,
       ${startOf} + k * interval '1 minute' as at, case when k < failures then id::text end as failed
     from d cross join lateral generate_series(0, failures - (status <> 'succeeded')::int) k
   ), kinds as (
-    select c.id as webhook_id, level, date_trunc(level, minute) as start, type, error, code, bucket, sum(durations) as durations,
-      sum(lags) as lags, max(at) as at, max(failed) as failed
+    select c.id as webhook_id, level, date_trunc(level, minute) as start, type, error, code, bucket, count(*) as count, max(at) as at, max(failed) as failed
     from cells cross join lateral (values (webhook_id), (organization_id)) c (id)
-    cross join lateral (values (duration, 1, 0), (lag, 0, 1)) b (bucket, durations, lags)
+    cross join lateral (values (duration), (lag)) b (bucket)
     cross join unnest(array['minute', 'hour', 'day']) as level
     where (level <> 'minute' or at > now() - interval '31 days') and bucket is not null group by 1, 2, 3, 4, 5, 6, 7
   )
   insert into webhook_counts
-  select webhook_id, level, start, type, error, code, array_agg(bucket)::smallint[], array_agg(durations)::int[], array_agg(lags)::int[],
+  select webhook_id, level, start, type, error, code, array_agg(bucket)::smallint[], array_agg(count)::int[],
     max(at), max(failed)::uuid
   from kinds group by 1, 2, 3, 4, 5, 6 order by 1, 2, 3, 4, 5, 6 on conflict do nothing`;
 

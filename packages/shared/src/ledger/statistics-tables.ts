@@ -12,10 +12,10 @@ export interface WebhookCountsTable {
   error: string;
   /** 0 if the attempts succeeded or got no answer. */
   status_code: number;
-  /** Positions in `attemptBuckets`. For each, `durations` counts all attempts, and `lags` counts first attempts. */
+  /** Positions in `attemptBuckets` for durations; `attemptBuckets.length` more for the lags of first attempts. */
   buckets: number[];
-  durations: number[];
-  lags: number[];
+  /** The n-th count belongs to the n-th bucket. */
+  counts: number[];
   /** When the newest attempt started, and its delivery if the attempt failed. */
   last_at: Date;
   last_delivery_id: Uuid | null;

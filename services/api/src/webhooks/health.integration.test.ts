@@ -55,9 +55,9 @@ describe('the state', () => {
     await fail(id, 3, minutesAgo(25 * 60));
     expect(await health(id)).toMatchObject({ state: 'idle', since: null, causes: [] });
     const at = minutesAgo(23 * 60);
-    await sql`insert into webhook_counts (webhook_id, level, start, event_type, error, status_code, buckets, durations, lags,
-      last_at) values (${uuidOf(id)}, 'day', date_trunc('day', ${at}::timestamptz, 'UTC'), 'batch.failed', '', 0, '{5}', '{1}',
-      '{1}', ${at})`.execute(api.db);
+    await sql`insert into webhook_counts (webhook_id, level, start, event_type, error, status_code, buckets, counts,
+      last_at) values (${uuidOf(id)}, 'day', date_trunc('day', ${at}::timestamptz, 'UTC'), 'batch.failed', '', 0, '{5,69}', '{1,1}',
+      ${at})`.execute(api.db);
     expect(await health(id)).toMatchObject({
       object: 'webhook_health',
       webhook_id: id,

@@ -1,29 +1,32 @@
 import type { WebhookStatistics } from '@enterprise-api/shared/contracts';
 import { attemptBuckets } from '@enterprise-api/shared/ledger';
 
-/** How many values each bucket has. */
+/** How many values each bucket has. The buckets of lags come after those of durations, as in `webhook_counts`. */
 export type Histogram = number[];
 
+const firstBucketOf = { durations: 0, lags: attemptBuckets.length };
+
 export function emptyHistogram(): Histogram {
-  return attemptBuckets.map(() => 0);
+  return Array.from({ length: 2 * attemptBuckets.length }, () => 0);
 }
 
-/** @param counts the n-th count belongs to the n-th number in `buckets` */
-export function addCounts(to: Histogram, buckets: readonly number[], counts: readonly number[]): void {
-  buckets.forEach((bucket, index) => {
-    to[bucket] = (to[bucket] ?? 0) + (counts[index] ?? 0);
-  });
+export function totalOf(histogram: Histogram, part: keyof typeof firstBucketOf): number {
+  let total = 0;
+  const first = firstBucketOf[part];
+  for (let index = first; index < first + attemptBuckets.length; index++) total += histogram[index] ?? 0;
+  return total;
 }
 
-export const totalOf = (counts: readonly number[]) => counts.reduce((total, count) => total + count, 0);
-
-/** Returns percentiles by the nearest rank, each null if the histogram is empty. */
-export function percentilesOf(histogram: Histogram): WebhookStatistics['totals']['duration_ms'] {
-  const total = totalOf(histogram);
+/** Returns percentiles by the nearest rank, each null if that part of the histogram is empty. */
+export function percentilesOf(
+  histogram: Histogram,
+  part: keyof typeof firstBucketOf,
+): WebhookStatistics['totals']['duration_ms'] {
+  const total = totalOf(histogram, part);
   let bucket = -1;
   let counted = 0;
   const valueAt = (percent: number): number | null => {
-    while (counted * 100 < total * percent) counted += histogram[++bucket] ?? 0;
+    while (counted * 100 < total * percent) counted += histogram[firstBucketOf[part] + ++bucket] ?? 0;
     return attemptBuckets[bucket]?.value ?? null;
   };
   return { p50: valueAt(50), p95: valueAt(95), p99: valueAt(99) };

@@ -34,9 +34,9 @@ beforeAll(async () => {
   );
   manyIds = made.rows.map(({ id }) => id);
   await sql`
-    insert into webhook_counts (webhook_id, level, start, event_type, error, status_code, buckets, durations, lags, last_at)
+    insert into webhook_counts (webhook_id, level, start, event_type, error, status_code, buckets, counts, last_at)
     select w.id, level, date_trunc(level, ${new Date(until)}::timestamptz - make_interval(hours => n), 'UTC') as start,
-      'batch.failed', '', 0, '{5}', '{1}', '{1}', now()
+      'batch.failed', '', 0, '{5,69}', '{1,1}', now()
     from (select id from webhooks union all select id from organizations) w cross join unnest(array['minute', 'hour', 'day']) as level
     cross join generate_series(1, ${days * 24}::int) n on conflict do nothing`.execute(db);
   await sql`

@@ -24,7 +24,7 @@ export function attemptsOf(
   const [since, until] = [spans.map((span) => span.since), spans.map((span) => span.until)];
   return sql`
     select c.webhook_id, c.unit as start, c.event_type, c.error, c.status_code, c.last_at, c.last_delivery_id as delivery_id,
-      c.buckets, c.durations, c.lags
+      c.buckets, c.counts
     from (${countedFor}) w (id)
     cross join unnest(${levels}::text[], ${since}::timestamptz[], ${until}::timestamptz[]) as s (level, since, until)
     cross join lateral (
@@ -32,7 +32,7 @@ export function attemptsOf(
       where webhook_id = w.id and level = s.level and start >= s.since and start < s.until offset 0) c
     union all
     select a.webhook_id, ${startOf(granularity, sql`a.started_at`)}, a.event_type, a.error, a.status_code, a.started_at, a.delivery_id,
-      array[a.duration, coalesce(a.lag, 0)], array[1, 0], array[0, (a.lag is not null)::int]
+      array[a.duration, coalesce(a.lag, 0)], array[1, (a.lag is not null)::int]
     from (${attemptsIn(sql`(select * from uncounted_attempts where webhook_ids && array(${webhookIds}))`)}) a
     where a.webhook_id in (${webhookIds})
       and a.started_at >= ${since[0]}::timestamptz and a.started_at < ${until.at(-1)}::timestamptz`;
@@ -49,20 +49,14 @@ export interface StatisticsRow {
   /** A webhook's UUID, an event type or an error. Empty without `groupBy`, and as the error of successful attempts. */
   group: string;
   /** The oldest first. */
-  histograms: AttemptHistogram[];
+  counts: AttemptCounts[];
 }
 
 /**
- * One of the histograms of a minute, hour or day. The n-th elements of the arrays belong to one bucket. `durations`
- * counts all attempts. `lags` counts only first attempts.
+ * Counts of a minute, hour or day. After the first two elements come buckets and as many counts, as in
+ * `webhook_counts`. Many short arrays would take the API twice as long.
  */
-type AttemptHistogram = [
-  startSeconds: number,
-  haveSucceeded: boolean,
-  buckets: number[],
-  durations: number[],
-  lags: number[],
-];
+export type AttemptCounts = [startMinutes: number, haveSucceeded: 0 | 1, ...bucketsAndCounts: number[]];
 
 const groupColumns = { webhook: sql`webhook_id`, event_type: sql`event_type`, error: sql`error` };
 
@@ -79,8 +73,8 @@ export async function listStatistics(
     where organization_id = ${organizationId} ${webhookId === undefined ? sql`` : sql`and id = ${webhookId}`}`;
   const countedFor = webhookId === undefined && groupBy !== 'webhook' ? sql`select ${organizationId}::uuid` : asked;
   const { rows } = await sql<StatisticsRow>`
-    select "group", json_agg(json_build_array(extract(epoch from start)::bigint, error = '', buckets, durations, lags)
-      order by start) as histograms
+    select "group", json_agg(array[(extract(epoch from start) / 60)::int, (error = '')::int] || buckets || counts
+      order by start) as counts
     from (select *, ${groupBy ? groupColumns[groupBy] : sql`''`} as "group"
       from (${attemptsOf(asked, spans, granularity, countedFor)}) a) a
     group by a."group" order by a."group"`.execute(db);

@@ -76,8 +76,8 @@ describe('GET /v1/webhooks/statistics', () => {
       ['hour', minute(60)],
       ['day', new Date(begin - 86_400_000)],
     ] as const)
-      await sql`insert into webhook_counts (webhook_id, level, start, event_type, error, status_code, buckets, durations,
-          lags, last_at) values (${webhookId}, ${level}, ${start}, 'batch.failed', '', 0, '{5,6}', '{2,1}', '{0,1}', ${start})`.execute(
+      await sql`insert into webhook_counts (webhook_id, level, start, event_type, error, status_code, buckets, counts,
+          last_at) values (${webhookId}, ${level}, ${start}, 'batch.failed', '', 0, '{5,6,70}', '{2,1,1}', ${start})`.execute(
         api.db,
       );
     const { data } = await read(`?since=${iso(59)}&until=${iso(120)}&webhook_id=${webhook}`);
@@ -99,9 +99,10 @@ describe('GET /v1/webhooks/statistics', () => {
       [organization_id, '', 5],
       [organization_id, 'timeout', 3],
     ] as const)
-      await sql`insert into webhook_counts (webhook_id, level, start, event_type, error, status_code, buckets, durations, lags,
-          last_at) values (${owner}, 'hour', ${minute(60)}, 'batch.failed', ${error}, 0, '{5}', ${[count]}::int[], '{0}',
-          ${minute(60)})`.execute(api.db);
+      await sql`insert into webhook_counts (webhook_id, level, start, event_type, error, status_code, buckets, counts,
+          last_at) values (${owner}, 'hour', ${minute(60)}, 'batch.failed', ${error}, 0, '{5}', ${[count]}::int[], ${minute(60)})`.execute(
+        api.db,
+      );
     const answer = async (more: string) => {
       const path = `/v1/webhooks/statistics?since=${iso(60)}&until=${iso(120)}${more}`;
       const { data } = webhookStatisticsSchema.parse((await api.call('get', path, secret).expect(200)).body);

@@ -6,11 +6,11 @@ import {
   type WebhookStatistics,
   type WebhookStatisticsQuery,
 } from '@enterprise-api/shared/contracts';
-import type { Database } from '@enterprise-api/shared/ledger';
+import { attemptBuckets, type Database } from '@enterprise-api/shared/ledger';
 import { type Clock, fromPublicId, toPublicId, type Uuid } from '@enterprise-api/shared/runtime';
 import { invalid, type Problem } from '../http/problem.ts';
-import { addCounts, emptyHistogram, percentilesOf, totalOf } from './percentiles.ts';
-import { listStatistics, type StatisticsRow } from './statistics-queries.ts';
+import { emptyHistogram, percentilesOf, totalOf } from './percentiles.ts';
+import { type AttemptCounts, listStatistics, type StatisticsRow } from './statistics-queries.ts';
 import { countUnits, endOfMinute, spansOf } from './time-spans.ts';
 
 const dayMs = 24 * 3_600_000;
@@ -62,18 +62,15 @@ function refused(path: string, message: string): Problem {
 function addUp(rows: readonly StatisticsRow[], groupBy: StatisticsGroup | undefined) {
   const data: WebhookStatistics['data'] = [];
   const [sum, total] = [emptySum(), emptySum()];
-  for (const { group, histograms } of rows) {
+  for (const { group, counts } of rows) {
     const shownGroup = groupOf(group, groupBy);
-    for (const [index, [startSeconds, haveSucceeded, buckets, durations, lags]] of histograms.entries()) {
-      for (const each of [sum, total]) {
-        addCounts(each.durations, buckets, durations);
-        addCounts(each.lags, buckets, lags);
-        if (haveSucceeded) each.succeeded += totalOf(durations);
-      }
-      if (histograms[index + 1]?.[0] === startSeconds) continue;
-      data.push({ start: new Date(startSeconds * 1_000).toISOString(), ...shownGroup, ...present(sum) });
-      sum.durations.fill(0);
-      sum.lags.fill(0);
+    for (const [index, each] of counts.entries()) {
+      add(sum, each);
+      add(total, each);
+      const [startMinutes] = each;
+      if (counts[index + 1]?.[0] === startMinutes) continue;
+      data.push({ start: new Date(startMinutes * 60_000).toISOString(), ...shownGroup, ...present(sum) });
+      sum.histogram.fill(0);
       sum.succeeded = 0;
     }
   }
@@ -82,7 +79,20 @@ function addUp(rows: readonly StatisticsRow[], groupBy: StatisticsGroup | undefi
   return { data, totals: present(total) };
 }
 
-const emptySum = () => ({ durations: emptyHistogram(), lags: emptyHistogram(), succeeded: 0 });
+const emptySum = () => ({ histogram: emptyHistogram(), succeeded: 0 });
+
+type Sum = ReturnType<typeof emptySum>;
+
+function add(sum: Sum, counts: AttemptCounts): void {
+  const haveSucceeded = counts[1] === 1;
+  const countsFrom = 1 + counts.length / 2;
+  for (let index = 2; index < countsFrom; index++) {
+    const bucket = counts[index] ?? 0;
+    const count = counts[index - 2 + countsFrom] ?? 0;
+    sum.histogram[bucket] = (sum.histogram[bucket] ?? 0) + count;
+    if (haveSucceeded && bucket < attemptBuckets.length) sum.succeeded += count;
+  }
+}
 
 type Entry = WebhookStatistics['data'][number];
 
@@ -92,13 +102,13 @@ function groupOf(group: string, groupBy: StatisticsGroup | undefined) {
   return groupBy === 'error' ? { error: group === '' ? null : (group as Exclude<Entry['error'], undefined>) } : {};
 }
 
-function present({ durations, lags, succeeded }: ReturnType<typeof emptySum>): WebhookStatistics['totals'] {
-  const attempts = totalOf(durations);
+function present({ histogram, succeeded }: Sum): WebhookStatistics['totals'] {
+  const attempts = totalOf(histogram, 'durations');
   return {
     attempts,
     succeeded,
     failed: attempts - succeeded,
-    duration_ms: percentilesOf(durations),
-    lag_ms: percentilesOf(lags),
+    duration_ms: percentilesOf(histogram, 'durations'),
+    lag_ms: percentilesOf(histogram, 'lags'),
   };
 }

@@ -37,9 +37,8 @@ const origin = sql`timestamptz '2000-01-01 00:00Z'`;
  * PostgreSQL would otherwise sort the parts to group them.
  */
 const parts = sql`parts as (
-    select webhook_id, minute, event_type, error, status_code, coalesce(duration, lag) as bucket,
-      case when grouping(duration) = 0 then count(*) else 0 end as durations,
-      case when grouping(lag) = 0 then count(*) else 0 end as lags, max(started_at) as last_at,
+    select webhook_id, minute, event_type, error, status_code, coalesce(duration, lag) as bucket, count(*) as count,
+      max(started_at) as last_at,
       max(case when delivery_id is not null then to_char(started_at, 'YYYYMMDDHH24MISSMS') || delivery_id end) as last_failure
     from (
       select *, date_bin('1 minute', started_at, ${origin}) as minute from (${attemptsIn(sql`taken`)}) a) a
@@ -47,7 +46,7 @@ const parts = sql`parts as (
     having coalesce(duration, lag) is not null
   ), kinds as materialized (
     select k.id as webhook_id, level, date_bin(length, minute, ${origin}) as start, event_type, error, status_code, bucket,
-      sum(durations)::int as durations, sum(lags)::int as lags, max(last_at) as last_at, max(last_failure) as last_failure
+      sum(count)::int as count, max(last_at) as last_at, max(last_failure) as last_failure
     from parts join webhooks w on w.id = webhook_id join organizations o on o.id = w.organization_id and o.state <> 'closed'
     cross join lateral (values (w.id), (o.id)) as k (id)
     cross join (values ('minute', interval '1 minute'), ('hour', '1 hour'), ('day', '1 day')) as l (level, length)
@@ -56,17 +55,16 @@ const parts = sql`parts as (
 
 /** `counted` adds `kinds` to the rows of `webhook_counts`, which it locks in the order of their keys. */
 const counted = sql`counted as (
-    insert into webhook_counts as c (webhook_id, level, start, event_type, error, status_code, buckets, durations, lags,
-      last_at, last_delivery_id)
-    select webhook_id, level, start, event_type, error, status_code, array_agg(bucket), array_agg(durations), array_agg(lags),
-      max(last_at), right(max(last_failure), 36)::uuid
+    insert into webhook_counts as c (webhook_id, level, start, event_type, error, status_code, buckets, counts, last_at,
+      last_delivery_id)
+    select webhook_id, level, start, event_type, error, status_code, array_agg(bucket), array_agg(count), max(last_at),
+      right(max(last_failure), 36)::uuid
     from kinds group by 1, 2, 3, 4, 5, 6 order by 1, 2, 3, 4, 5, 6
     on conflict (webhook_id, level, start, event_type, error, status_code) do update set
-      (buckets, durations, lags) = (
-        select array_agg(bucket), array_agg(durations), array_agg(lags) from (
-          select bucket, sum(durations)::int as durations, sum(lags)::int as lags
-          from unnest(c.buckets || excluded.buckets, c.durations || excluded.durations, c.lags || excluded.lags)
-            as b (bucket, durations, lags) group by bucket) b),
+      (buckets, counts) = (
+        select array_agg(bucket), array_agg(count) from (
+          select bucket, sum(count)::int as count
+          from unnest(c.buckets || excluded.buckets, c.counts || excluded.counts) as b (bucket, count) group by bucket) b),
       last_at = greatest(c.last_at, excluded.last_at),
       last_delivery_id = case when excluded.last_at >= c.last_at then excluded.last_delivery_id else c.last_delivery_id end
   )`;

@@ -53,8 +53,9 @@ const columns = sql`webhook_id, start, event_type, error, status_code`;
 
 async function counted(level: 'minute' | 'hour' | 'day'): Promise<Counts[]> {
   const { rows } = await sql<Counts>`
-    select ${columns}, sum(d)::int as attempts, sum(l)::int as firsts, max(last_at) as last_at
-    from webhook_counts cross join lateral unnest(durations, lags) as b (d, l) where level = ${level}
+    select ${columns}, sum(count) filter (where bucket < 64)::int as attempts,
+      coalesce(sum(count) filter (where bucket >= 64), 0)::int as firsts, max(last_at) as last_at
+    from webhook_counts cross join lateral unnest(buckets, counts) as b (bucket, count) where level = ${level}
     group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4, 5`.execute(db);
   return rows;
 }
@@ -121,14 +122,15 @@ it('put durations and lags into their buckets', async () => {
   );
   await countAll();
   const [row] = await db.selectFrom('webhook_counts').selectAll().where('level', '=', 'hour').execute();
-  const found = row?.buckets.map((bucket, index) => [bucket, row.durations[index], row.lags[index]]);
+  const found = row?.buckets.map((bucket, index) => [bucket, row.counts[index]]);
   const bucketOf = (ms: number) => attemptBuckets.findIndex(({ until }) => ms <= until);
   const expected = [
-    [0, 1, 0],
-    [bucketOf(5), 2, 1],
-    [bucketOf(40), 0, 1],
-    [bucketOf(700), 1, 0],
-    [attemptBuckets.length - 1, 0, 1],
+    [0, 1],
+    [bucketOf(5), 2],
+    [bucketOf(700), 1],
+    [64 + bucketOf(5), 1],
+    [64 + bucketOf(40), 1],
+    [64 + attemptBuckets.length - 1, 1],
   ];
   expect(found?.toSorted(([a = 0], [b = 0]) => a - b)).toEqual(expected);
 });

@@ -69,7 +69,7 @@ async function createReplays(db: Kysely<unknown>): Promise<void> {
 
 /**
  * `webhook_counts` has a row for each minute, hour and day in which attempts of a kind started: a histogram of their
- * durations and lags. The n-th elements of the three arrays belong to one bucket. Rows with an organization's id as
+ * durations and lags. The n-th count belongs to the n-th bucket. Rows with an organization's id as
  * `webhook_id` count all its webhooks. Without them, 100 webhooks would mean adding up a hundred times as many
  * histograms.
  *
@@ -86,8 +86,7 @@ async function createCounts(db: Kysely<unknown>): Promise<void> {
       error text not null,
       status_code smallint not null,
       buckets smallint[] not null,
-      durations int[] not null,
-      lags int[] not null,
+      counts int[] not null,
       last_at timestamptz not null,
       last_delivery_id uuid,
       primary key (webhook_id, level, start, event_type, error, status_code)
