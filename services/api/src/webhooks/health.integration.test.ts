@@ -142,7 +142,7 @@ describe('the causes', () => {
     const http = (statusCode: number, count: number) =>
       Array.from(
         { length: count },
-        () => ({ webhookId, at: minutesAgo(9), durationMs: 5, error: 'http_error', statusCode }) as const,
+        () => ({ webhookId, at: minutesAgo(9), durationMs: 5, lagMs: 7, error: 'http_error', statusCode }) as const,
       );
     await recordAttempts(api.db, [
       ...http(401, 6),
