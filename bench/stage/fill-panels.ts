@@ -1,4 +1,4 @@
-import { attemptBuckets, type Database, dayMs, ensurePartitions } from '@enterprise-api/shared/ledger';
+import { attemptBuckets, type Database, dayMs, ensurePartitions, firstLagBucket } from '@enterprise-api/shared/ledger';
 import { Client } from 'pg';
 
 const days = 90;
@@ -145,7 +145,7 @@ const countDay = `
   with cells as (
     select webhook_id, organization_id, date_trunc('minute', ${startOf} + k * interval '1 minute') as minute, type,
       case when k < failures then error else '' end as error, case when k < failures then coalesce(code, 0) else 0 end as code,
-      width_bucket(duration, ${starts}) as duration, case when k = 0 then ${attemptBuckets.length} + width_bucket(25, ${starts}) end as lag,
+      width_bucket(duration, ${starts}) as duration, case when k = 0 then ${firstLagBucket} + width_bucket(25, ${starts}) end as lag,
       ${startOf} + k * interval '1 minute' as at, case when k < failures then id::text end as failed
     from d cross join lateral generate_series(0, failures - (status <> 'succeeded')::int) k
   ), kinds as (

@@ -12,6 +12,9 @@ interface Bucket {
  */
 export const attemptBuckets: readonly Bucket[] = bucketsOf(64);
 
+/** In `webhook_counts`, lags have their own buckets. Add this number to a position in `attemptBuckets` to get a lag's. */
+export const firstLagBucket = attemptBuckets.length;
+
 function bucketsOf(count: number): Bucket[] {
   const buckets: Bucket[] = [{ value: 0, until: 0 }];
   while (buckets.length < count) {
@@ -33,8 +36,8 @@ const starts = sql.lit(
 const bucketOf = (ms: RawBuilder<unknown>) => sql`width_bucket(${ms}, ${starts}::int[])`;
 
 /**
- * Selects the attempts in rows of `uncounted_attempts`, with the buckets of their durations and lags. The buckets of
- * lags come after those of durations.
+ * Selects the attempts in rows of `uncounted_attempts`, with the buckets of their durations and lags as
+ * `webhook_counts` numbers them.
  *
  * @param batches the name of a table or of a common table expression
  */
@@ -42,7 +45,7 @@ export const attemptsIn = (batches: RawBuilder<unknown>): RawBuilder<unknown> =>
   select a.webhook_id, case when a.error is not null then a.delivery_id end as delivery_id, a.event_type,
     coalesce(a.error, '') as error, case when a.error is null then 0 else coalesce(a.status_code, 0) end as status_code,
     a.started_at, ${bucketOf(sql`a.duration_ms`)} as duration,
-    ${sql.lit(attemptBuckets.length)} + ${bucketOf(sql`a.lag_ms`)} as lag
+    ${sql.lit(firstLagBucket)} + ${bucketOf(sql`a.lag_ms`)} as lag
   from ${batches} b cross join lateral unnest(b.webhook_ids, b.delivery_ids, b.lags, b.event_types, b.errors,
     b.status_codes, b.started_at, b.durations) with ordinality
     as a (webhook_id, delivery_id, lag_ms, event_type, error, status_code, started_at, duration_ms, position)

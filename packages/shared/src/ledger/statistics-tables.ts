@@ -12,7 +12,7 @@ export interface WebhookCountsTable {
   error: string;
   /** 0 if the attempts succeeded or got no answer. */
   status_code: number;
-  /** Positions in `attemptBuckets` for durations; `attemptBuckets.length` more for the lags of first attempts. */
+  /** A duration's bucket is a position in `attemptBuckets`. Lags, of first attempts only, begin at `firstLagBucket`. */
   buckets: number[];
   /** The n-th count belongs to the n-th bucket. */
   counts: number[];

@@ -1,5 +1,5 @@
 import { type AttemptError, causesShown, statsCountLimit, type WaitingFor } from '@enterprise-api/shared/contracts';
-import { attemptBuckets, type Database } from '@enterprise-api/shared/ledger';
+import { type Database, firstLagBucket } from '@enterprise-api/shared/ledger';
 import type { Uuid } from '@enterprise-api/shared/runtime';
 import { type RawBuilder, sql } from 'kysely';
 import { waitingFor } from '../deliveries/effective-status.ts';
@@ -23,7 +23,7 @@ export interface HealthFacts {
 
 const countsOf = (webhookIds: readonly Uuid[], spans: readonly TimeSpan[]) =>
   sql`select a.*, c.attempts from (${attemptsOf(sql`select unnest(${webhookIds}::uuid[])`, spans)}) a
-    cross join lateral unnest(buckets, counts) as c (bucket, attempts) where bucket < ${sql.lit(attemptBuckets.length)}`;
+    cross join lateral unnest(buckets, counts) as c (bucket, attempts) where bucket < ${sql.lit(firstLagBucket)}`;
 
 /** The audit log says when a webhook was disabled, unless retention has removed the entry. */
 const disabledAt = sql`case when w.state = 'disabled' then coalesce((

@@ -1,10 +1,10 @@
 import type { WebhookStatistics } from '@enterprise-api/shared/contracts';
-import { attemptBuckets } from '@enterprise-api/shared/ledger';
+import { attemptBuckets, firstLagBucket } from '@enterprise-api/shared/ledger';
 
-/** How many values each bucket has. The buckets of lags come after those of durations, as in `webhook_counts`. */
+/** How many values each bucket has. The n-th element counts bucket n of `webhook_counts`. */
 export type Histogram = number[];
 
-const firstBucketOf = { durations: 0, lags: attemptBuckets.length };
+const firstBucketOf = { durations: 0, lags: firstLagBucket };
 
 export function emptyHistogram(): Histogram {
   return Array.from({ length: 2 * attemptBuckets.length }, () => 0);

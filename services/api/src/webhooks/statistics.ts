@@ -6,7 +6,7 @@ import {
   type WebhookStatistics,
   type WebhookStatisticsQuery,
 } from '@enterprise-api/shared/contracts';
-import { attemptBuckets, type Database } from '@enterprise-api/shared/ledger';
+import { type Database, firstLagBucket } from '@enterprise-api/shared/ledger';
 import { type Clock, fromPublicId, toPublicId, type Uuid } from '@enterprise-api/shared/runtime';
 import { invalid, type Problem } from '../http/problem.ts';
 import { emptyHistogram, percentilesOf, totalOf } from './percentiles.ts';
@@ -90,7 +90,7 @@ function add(sum: Sum, counts: AttemptCounts): void {
     const bucket = counts[index] ?? 0;
     const count = counts[index - 2 + countsFrom] ?? 0;
     sum.histogram[bucket] = (sum.histogram[bucket] ?? 0) + count;
-    if (haveSucceeded && bucket < attemptBuckets.length) sum.succeeded += count;
+    if (haveSucceeded && bucket < firstLagBucket) sum.succeeded += count;
   }
 }
 

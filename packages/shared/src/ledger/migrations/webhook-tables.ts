@@ -69,9 +69,8 @@ async function createReplays(db: Kysely<unknown>): Promise<void> {
 
 /**
  * `webhook_counts` has a row for each minute, hour and day in which attempts of a kind started: a histogram of their
- * durations and lags. The n-th count belongs to the n-th bucket. Rows with an organization's id as
- * `webhook_id` count all its webhooks. Without them, 100 webhooks would mean adding up a hundred times as many
- * histograms.
+ * durations and lags. The n-th count belongs to the n-th bucket. Rows with an organization's id as `webhook_id` count
+ * all its webhooks. Without them, 100 webhooks would mean adding up a hundred times as many histograms.
  *
  * `uncounted_attempts` has a row for each recorded batch of attempts, until a worker counts it. One row with arrays
  * costs less than a row for each attempt. Compressing the arrays would cost more than writing them.
