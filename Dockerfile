@@ -120,7 +120,7 @@ ENV BUILD_COMMIT=${BUILD_COMMIT}
 EXPOSE 3002
 HEALTHCHECK --interval=10s --timeout=3s --start-period=30s --retries=3 \
   CMD exec bash healthy.sh "${WORKER_PORT:-3002}"
-CMD ["node", "--max-semi-space-size=16", "--max-old-space-size=1024", "services/webhook-worker/src/main.ts"]
+CMD ["node", "--min-semi-space-size=16", "--max-semi-space-size=16", "--max-old-space-size=1024", "services/webhook-worker/src/main.ts"]
 
 FROM runtime AS api
 COPY --from=api-packages /app ./
@@ -142,4 +142,4 @@ ENV BUILD_COMMIT=${BUILD_COMMIT}
 EXPOSE 3000 3001
 HEALTHCHECK --interval=10s --timeout=3s --start-period=30s --retries=3 \
   CMD exec bash healthy.sh "${API_PORT:-3000}"
-CMD ["node", "--max-semi-space-size=16", "--max-old-space-size=1024", "services/api/src/main.ts"]
+CMD ["node", "--min-semi-space-size=16", "--max-semi-space-size=16", "--max-old-space-size=1024", "services/api/src/main.ts"]
