@@ -78,7 +78,7 @@ describe('batches of events', () => {
     statements[1]?.end();
     await others;
     void batches(group('little', 1));
-    await turn();
+    await until('the next statement', () => statements.length === 3);
     expect(statements.map(({ size }) => size)).toEqual([1_000, 3, 1]);
   });
 
@@ -96,9 +96,9 @@ describe('batches of events', () => {
     expect(statements.map(({ size }) => size)).toEqual([1, 100, 50]);
   });
 
-  it('pause at full load, so that more callers share a statement', async () => {
+  it('pause after a statement of several callers, so that more share the next one', async () => {
     const { batches, statements } = held();
-    for (let n = 0; n < 20; n++) void batches(group('first', 1));
+    for (let n = 0; n < 2; n++) void batches(group('first', 1));
     await turn();
     const [first] = statements;
     await until('the longest pause', () => performance.now() - (first?.startedAt ?? 0) > 20);
@@ -106,6 +106,19 @@ describe('batches of events', () => {
     void batches(group('next', 1));
     await until('the next statement', () => statements.length === 2);
     expect((statements[1]?.startedAt ?? 0) - (first?.endedAt ?? 0)).toBeGreaterThan(10);
+  });
+
+  it('do not pause after a statement of one caller', async () => {
+    const { batches, statements } = held();
+    void batches(group('only', 1));
+    await turn();
+    const [first] = statements;
+    await until('the longest pause', () => performance.now() - (first?.startedAt ?? 0) > 20);
+    first?.end();
+    await turn();
+    void batches(group('next', 1));
+    await turn();
+    expect(statements).toHaveLength(2);
   });
 
   it('write one large group after the other', async () => {
