@@ -87,8 +87,8 @@ const maxPauseMs = 250;
 /**
  * Small groups that wait share a statement: we measured 20,000 events/s, and 9,600 events/s with a statement per event.
  * After a statement of several callers, the next one waits for as long as that one took. Then up to twice as many groups
- * share the statement, its job and its fan-out, which takes up to a fifth less CPU time per event. It helps
- * most in the first second of a process, while statements are slow. After a full statement, the next one does not wait.
+ * share the statement, its job and its fan-out, which takes up to a fifth less CPU time per event. The wait helps most in
+ * the first second of a process, while statements are slow. After a full statement, the next one does not wait.
  *
  * Large groups are written one at a time. If small groups arrive meanwhile, the next large group waits for as long as
  * the statement took. This keeps an organization that emits 100,000 events from using up the database and this process.
