@@ -97,24 +97,15 @@ describe('batches of events', () => {
   });
 
   it('pause after a statement of several callers, so that more share the next one', async () => {
-    const { batches, statements } = held();
-    for (let n = 0; n < 2; n++) void batches(group('first', 1));
-    await turn();
+    const { batches, statements } = await afterSlowStatement(2);
     const [first] = statements;
-    await until('the longest pause', () => performance.now() - (first?.startedAt ?? 0) > 20);
-    first?.end();
     void batches(group('next', 1));
     await until('the next statement', () => statements.length === 2);
     expect((statements[1]?.startedAt ?? 0) - (first?.endedAt ?? 0)).toBeGreaterThan(10);
   });
 
   it('do not pause after a statement of one caller', async () => {
-    const { batches, statements } = held();
-    void batches(group('only', 1));
-    await turn();
-    const [first] = statements;
-    await until('the longest pause', () => performance.now() - (first?.startedAt ?? 0) > 20);
-    first?.end();
+    const { batches, statements } = await afterSlowStatement(1);
     await turn();
     void batches(group('next', 1));
     await turn();
@@ -151,6 +142,17 @@ describe('batches of events', () => {
     expect((next?.startedAt ?? 0) - (large?.endedAt ?? 0)).toBeGreaterThan(tookMs / 2);
   });
 });
+
+/** Batches whose first statement, of so many callers, has just ended after the longest pause or more. */
+async function afterSlowStatement(callers: number) {
+  const { batches, statements } = held();
+  for (let n = 0; n < callers; n++) void batches(group('first', 1));
+  await turn();
+  const [first] = statements;
+  await until('the longest pause', () => performance.now() - (first?.startedAt ?? 0) > 20);
+  first?.end();
+  return { batches, statements };
+}
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 

@@ -106,8 +106,8 @@ export function createBatches(write: Write): (events: NewEvent[], signal?: Abort
     maxRunning: 1,
     run: async (groups: Group[]) => {
       const tookMs = await run(groups);
-      const isFull = groups.length >= maxGroupsPerStatement;
-      if (groups.length > 1 && !isFull) await pause(Math.min(maxGatherMs, tookMs));
+      const { length } = groups;
+      if (length > 1 && length < maxGroupsPerStatement) await pause(Math.min(maxGatherMs, tookMs));
     },
   });
   const large = new MicroBatcher({
