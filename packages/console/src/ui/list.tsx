@@ -91,7 +91,7 @@ export function Pager({ of: { data: list, loading, reload } }: { of: Query<Scann
   const before: (string | undefined)[] = history.state?.before ?? [];
   const cursor = query.get('cursor') ?? undefined;
   const goOn = () => {
-    if (next === null || loading) return;
+    if (next === null) return;
     // A search that read nothing goes on where it began.
     if (next === cursor) reload();
     else go(next, [...before, cursor]);
@@ -102,7 +102,7 @@ export function Pager({ of: { data: list, loading, reload } }: { of: Query<Scann
       <Button disabled={cursor === undefined} onClick={() => go(before.at(-1), before.slice(0, -1))}>
         {m.actions.previous}
       </Button>
-      <Button disabled={next === null} onClick={goOn}>
+      <Button disabled={next === null || loading} onClick={goOn}>
         {searchedUntil === undefined ? m.actions.next : m.search.on}
       </Button>
       {searchedUntil !== undefined && (
