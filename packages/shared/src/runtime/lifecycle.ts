@@ -100,8 +100,19 @@ function exitOnCrash(log: Logger, isStopping: () => boolean): void {
     log.fatal({ err: error }, 'crashed');
     process.exit(exitCodes.software);
   };
-  process.on('uncaughtException', crash);
+  process.on('uncaughtException', (error) => {
+    if (!isTlsError(error)) return crash(error);
+    log.warn({ err: error }, 'another error of a failed TLS connection');
+  });
   process.on('unhandledRejection', crash);
+}
+
+/**
+ * A TLS connection that has failed, for example because of its certificate, may emit a second error, whatever its peer
+ * sends. ioredis listens only for the first one.
+ */
+function isTlsError(error: Error): boolean {
+  return 'library' in error && error.library === 'SSL routines';
 }
 
 export function exitWithBadSettings(service: string, problems: readonly string[]): never {
