@@ -87,11 +87,11 @@ export function listPath(path: string, query: URLSearchParams, names: readonly s
  */
 export function Pager({ of: { data: list, loading, reload } }: { of: Query<ScannedList<unknown>> }) {
   const { query } = usePlace();
-  const { next_cursor: next = null, searched_until: searchedUntil } = list ?? {};
+  const next = list?.next_cursor ?? undefined;
+  const searchedUntil = list?.searched_until;
   const before: (string | undefined)[] = history.state?.before ?? [];
   const cursor = query.get('cursor') ?? undefined;
   const goOn = () => {
-    if (next === null) return;
     // A search that read nothing goes on where it began.
     if (next === cursor) reload();
     else go(next, [...before, cursor]);
@@ -102,7 +102,7 @@ export function Pager({ of: { data: list, loading, reload } }: { of: Query<Scann
       <Button disabled={cursor === undefined} onClick={() => go(before.at(-1), before.slice(0, -1))}>
         {m.actions.previous}
       </Button>
-      <Button disabled={next === null || loading} onClick={goOn}>
+      <Button disabled={next === undefined || loading} onClick={goOn}>
         {searchedUntil === undefined ? m.actions.next : m.search.on}
       </Button>
       {searchedUntil !== undefined && (

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
-import { createServer as createTlsServer } from 'node:tls';
-import { createSelfSigned, spawnGuarded } from '@enterprise-api/testkit';
+import { createSelfSigned, spawnGuarded, startReceiver } from '@enterprise-api/testkit';
 import { describe, expect, it } from '@jest/globals';
 
 /** Runs a service whose start is this text, and says how its process ended and what it logged. */
@@ -48,25 +47,21 @@ describe('a service', () => {
   });
 
   it('goes on when a Redis whose certificate is refused sends a broken record behind it', async () => {
-    await using resources = new AsyncDisposableStack();
-    const listen = async (server: ReturnType<typeof createServer>) => {
-      await once(server.listen(0, '127.0.0.1'), 'listening');
-      resources.defer(() => void server.close());
-      return (server.address() as AddressInfo).port;
-    };
-    const secure = createTlsServer(await createSelfSigned({ hosts: ['127.0.0.1'] }));
-    const securePort = await listen(secure.on('tlsClientError', () => undefined));
+    const secure = await startReceiver({ certificate: await createSelfSigned({ hosts: ['127.0.0.1'] }) });
     const breaking = createServer((client) => {
-      const upstream = connect(securePort, '127.0.0.1').on('error', () => undefined);
+      const upstream = connect(secure.port, '127.0.0.1').on('error', () => undefined);
       client.on('error', () => undefined).on('close', () => upstream.destroy());
       client.pipe(upstream).once('data', (flight) => client.write(Buffer.concat([flight, brokenRecord])));
     });
-    const port = await listen(breaking);
+    await once(breaking.listen(0, '127.0.0.1'), 'listening');
+    const { port } = breaking.address() as AddressInfo;
     const { code, messages } = await runService(`
       const { Redis } = await import('ioredis');
       const redis = new Redis(${port}, '127.0.0.1', { tls: {}, retryStrategy: () => null });
       redis.on('error', ({ code }) => log.info(code)).on('end', () => process.kill(process.pid));
       return { ${stop} };`);
+    breaking.close();
+    await secure.close();
     const refused = ['DEPTH_ZERO_SELF_SIGNED_CERT', 'another error of a failed TLS connection'];
     expect([code, messages]).toEqual([0, [...refused, 'stopping', 'drained', 'stopped']]);
   });

@@ -108,8 +108,8 @@ function exitOnCrash(log: Logger, isStopping: () => boolean): void {
 }
 
 /**
- * A TLS connection that has failed, for example because of its certificate, may emit a second error, whatever its peer
- * sends. ioredis listens only for the first one.
+ * Node.js emits an error of a TLS connection even if the connection has already failed, for example because of its
+ * certificate. ioredis listens only for the first error. Deliveries, forwarding and PostgreSQL listen for all of them.
  */
 function isTlsError(error: Error): boolean {
   return 'library' in error && error.library === 'SSL routines';
