@@ -80,8 +80,6 @@ export function messageOf(issue: Issue): string {
       return amount(issue.origin, 'at least', Number(issue.minimum));
     case 'too_big':
       return amount(issue.origin, 'at most', Number(issue.maximum));
-    case 'unrecognized_keys':
-      return 'has unknown fields';
     default:
       return 'is not valid';
   }
