@@ -312,7 +312,7 @@ it('a key is created, shown once, and replaced in one dialog', async () => {
   await page.getByLabel('webhooks:read').check();
   expect(await page.getByLabel('keys:write').count()).toBe(0);
   await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click();
-  const secret = page.getByRole('region', { name: 'The key' });
+  const secret = page.getByRole('figure', { name: 'The key' });
   const first = (await secret.textContent()) ?? '';
   await press(page, page.getByRole('button', { name: 'I have stored it' }));
   await page.getByRole('row').filter({ hasText: 'Pipeline' }).getByRole('button', { name: 'Rotate' }).click();

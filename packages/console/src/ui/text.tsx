@@ -104,11 +104,11 @@ export function Code({ children, label, copy }: { children: string; label: strin
   return (
     <div class="code">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard. */}
-      <section tabIndex={0} aria-label={label}>
+      <figure tabIndex={0} aria-label={label}>
         <pre>
           <code>{visible(children)}</code>
         </pre>
-      </section>
+      </figure>
       <Copy text={copy ?? children} name={label} />
     </div>
   );
