@@ -59,9 +59,10 @@ beforeAll(async () => {
   const replayId = await replay({});
   // An attempt without effect has the number of the one that counts.
   const counted = await attemptOf(failedId);
+  const withoutEffect = { id: newUuid(), superseded: true, response_headers: JSON.stringify(counted.response_headers) };
   await stage.db
     .insertInto('attempts')
-    .values({ ...counted, id: newUuid(), superseded: true })
+    .values({ ...counted, ...withoutEffect })
     .execute();
   pages = [
     '',

@@ -232,11 +232,11 @@ function internalApp(parts: Parts, publicTable: RouteTable<Principal>) {
   });
   const asked = { judge, addressOf, table: publicTable, tokenFor: identityTokens.tokenFor };
   return createApp(appOptions('internal', parts), (app) => {
-    app.use(metricsRoute(metrics.registry));
     // Mount without an exact match: Envoy appends the path of the request that it asks about.
     app.use(authorizePath, forwardAuthenticationRoute(asked, secrets));
     app.use(documentRoute('internal', table.routes));
     app.use('/internal', serve);
+    app.use(metricsRoute(metrics.registry));
   });
 }
 

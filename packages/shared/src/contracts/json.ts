@@ -44,26 +44,22 @@ export const maxJsonDepth = 20;
 
 /**
  * Finds a part of parsed JSON that cannot be stored. That is nesting beyond {@link maxJsonDepth}, NUL or a lone
- * surrogate in a text, or a number beyond a double's range. Uses its own stack, because recursion into deep JSON could
- * exhaust the call stack.
+ * surrogate in a text, or a number beyond a double's range.
  */
-export function findUnstorable(root: unknown): Unstorable | null {
-  const pending: { value: unknown; depth: number; path: (string | number)[] }[] = [{ value: root, depth: 1, path: [] }];
-  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-    const { value, depth, path } = next;
-    if (typeof value === 'string') {
-      if (!isStorableText(value)) return { path, reason: 'must not contain NUL or lone surrogates' };
-    } else if (typeof value === 'number') {
-      // JSON.parse turns 1e999 into Infinity, which JSON.stringify would turn into null.
-      if (!Number.isFinite(value)) return { path, reason: 'must be a number that JSON can represent' };
-    } else if (typeof value === 'object' && value !== null && !isExactNumber(value)) {
-      if (depth > maxJsonDepth) return { path, reason: `must not be nested deeper than ${maxJsonDepth}` };
-      for (const [key, child] of Object.entries(value)) {
-        const place = Array.isArray(value) ? Number(key) : key;
-        if (!isStorableText(key)) return { path, reason: 'must not have keys with NUL or lone surrogates' };
-        pending.push({ value: child, depth: depth + 1, path: [...path, place] });
-      }
-    }
+export function findUnstorable(value: unknown, depth = 1): Unstorable | null {
+  if (typeof value === 'string') {
+    return isStorableText(value) ? null : { path: [], reason: 'must not contain NUL or lone surrogates' };
+  }
+  if (typeof value === 'number') {
+    // JSON.parse turns 1e999 into Infinity, which JSON.stringify would turn into null.
+    return Number.isFinite(value) ? null : { path: [], reason: 'must be a number that JSON can represent' };
+  }
+  if (typeof value !== 'object' || value === null || isExactNumber(value)) return null;
+  if (depth > maxJsonDepth) return { path: [], reason: `must not be nested deeper than ${maxJsonDepth}` };
+  for (const key of Object.keys(value)) {
+    if (!isStorableText(key)) return { path: [], reason: 'must not have keys with NUL or lone surrogates' };
+    const found = findUnstorable((value as Record<string, unknown>)[key], depth + 1);
+    if (found !== null) return { ...found, path: [Array.isArray(value) ? Number(key) : key, ...found.path] };
   }
   return null;
 }

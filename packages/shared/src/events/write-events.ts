@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import type { EmitEvent, EmittedEvent, EventType } from '../contracts/index.ts';
+import { lineArray, plainArray } from '../ledger/arrays.ts';
 import { usualIdMarginMs } from '../ledger/partitions.ts';
 import { prepared } from '../ledger/prepared.ts';
 import { fromPublicId, newUuid, toPublicId, type Uuid, uuidTimeMs, withUuidTime } from '../runtime/ids.ts';
@@ -104,11 +105,11 @@ async function insertEvents<DB>(db: Kysely<DB>, events: readonly NewEvent[]): Pr
   const { rows } = await sql<{ id: string }>`${prepared}
     with input as materialized (
       select * from unnest(
-        ${events.map((event) => event.id)}::uuid[],
-        ${events.map((event) => event.organizationId)}::uuid[],
-        ${events.map((event) => event.type)}::text[],
-        ${events.map((event) => event.body)}::text[],
-        ${events.map((event) => event.occurredAt?.toISOString() ?? null)}::timestamptz[],
+        ${plainArray(events.map((event) => event.id))}::uuid[],
+        ${plainArray(events.map((event) => event.organizationId))}::uuid[],
+        ${plainArray(events.map((event) => event.type))}::text[],
+        ${lineArray(events.map((event) => event.body))},
+        ${plainArray(events.map((event) => event.occurredAt?.toISOString() ?? null))}::timestamptz[],
         ${events.map((event) => event.key)}::text[], ${events.map((event) => event.requestId)}::text[],
         ${events.map((event) => event.traceparent)}::text[]
       ) with ordinality as x(id, organization_id, type, body, occurred_at, key, request_id, traceparent, nth)

@@ -1,8 +1,8 @@
 import { randomUUIDv7 } from 'node:crypto';
 
-const hex = { digits: '0123456789abcdef', bits: 4 };
+const hex = createAlphabet('0123456789abcdef', 4);
 /** Crockford's alphabet: no letter resembles a digit or another letter. */
-const base32 = { digits: '0123456789abcdefghjkmnpqrstvwxyz', bits: 5 };
+const base32 = createAlphabet('0123456789abcdefghjkmnpqrstvwxyz', 5);
 /** 26 digits have 130 bits, a UUID has 128, so the first two bits are zero. */
 const suffixPattern = /^[0-7][0-9a-hjkmnp-tv-z]{25}$/;
 const zeroBits = 2;
@@ -30,12 +30,12 @@ export function newUuid(): Uuid {
 /** Replaces the time bits of a UUID, for example if a clock was wrong. The ledger is partitioned by these bits. */
 export function withUuidTime(uuid: Uuid, unixMs: number): Uuid {
   const time = Math.max(0, Math.floor(unixMs)).toString(16).padStart(timeDigits, '0');
-  return formatUuid(time + uuid.replaceAll('-', '').slice(timeDigits));
+  return `${time.slice(0, 8)}-${time.slice(8)}${uuid.slice(13)}`;
 }
 
 /** The time in the first 48 bits of a UUIDv7 or of a delivery id, in milliseconds since 1970. */
 export function uuidTimeMs(uuid: Uuid): number {
-  return Number.parseInt(uuid.replace('-', '').slice(0, timeDigits), 16);
+  return Number.parseInt(uuid.slice(0, 8) + uuid.slice(9, 13), 16);
 }
 
 /**
@@ -49,7 +49,7 @@ export function rangeOf(ids: readonly Uuid[]): { from: Uuid; to: Uuid } {
 
 /** The public form of a UUID, `evt_01h…` (TypeID layout: prefix, `_`, 26 characters of Crockford base32). */
 export function toPublicId<Prefix extends string>(prefix: Prefix, uuid: Uuid): PublicId<Prefix> {
-  return `${prefix}_${recode(uuid.replaceAll('-', ''), hex, base32, zeroBits)}` as PublicId<Prefix>;
+  return `${prefix}_${recode(uuid, hex, base32, zeroBits)}` as PublicId<Prefix>;
 }
 
 /** The UUID behind a public id, or null if the text is not an id with this prefix. */
@@ -59,26 +59,41 @@ export function fromPublicId(prefix: string, id: string): Uuid | null {
   return formatUuid(recode(suffix, base32, hex, -zeroBits));
 }
 
+interface Alphabet {
+  /** The character code of each digit. */
+  codes: Buffer;
+  /** The value of each character code; -1 if it is no digit. */
+  values: Int8Array;
+  bits: number;
+}
+
+function createAlphabet(digits: string, bits: number): Alphabet {
+  const codes = Buffer.from(digits, 'latin1');
+  return { codes, values: Int8Array.from({ length: 128 }, (_, code) => codes.indexOf(code)), bits };
+}
+
 /**
- * Recodes bits from one alphabet into another. Does not use BigInt, because every request writes several ids and BigInt
- * takes three times as long.
+ * Recodes bits from one alphabet into another, and skips dashes. Works with character codes, because every request
+ * writes several ids: strings take twice as long, BigInt five times.
  *
  * @param addedBits zero bits to add in front; if negative, bits to omit
  */
-function recode(text: string, from: typeof hex, to: typeof hex, addedBits: number): string {
-  let recoded = '';
+function recode(text: string, from: Alphabet, to: Alphabet, addedBits: number): string {
+  const recoded: number[] = [];
   let pending = 0;
   let pendingBits = addedBits;
-  for (const digit of text) {
-    pending = (pending << from.bits) | from.digits.indexOf(digit);
+  for (let at = 0; at < text.length; at++) {
+    const value = from.values[text.charCodeAt(at)] ?? -1;
+    if (value === -1) continue;
+    pending = (pending << from.bits) | value;
     pendingBits += from.bits;
     while (pendingBits >= to.bits) {
       pendingBits -= to.bits;
-      recoded += to.digits[pending >> pendingBits];
+      recoded.push(to.codes[pending >> pendingBits] ?? 0);
       pending &= (1 << pendingBits) - 1;
     }
   }
-  return recoded;
+  return String.fromCharCode(...recoded);
 }
 
 function formatUuid(hex: string): Uuid {

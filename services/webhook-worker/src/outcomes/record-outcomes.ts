@@ -1,4 +1,11 @@
-import { type BodyDays, canceledReasonOf, type Database, daysBetween, prepared } from '@enterprise-api/shared/ledger';
+import {
+  type BodyDays,
+  canceledReasonOf,
+  type Database,
+  daysBetween,
+  plainArray,
+  prepared,
+} from '@enterprise-api/shared/ledger';
 import { rangeOf, uuidTimeMs } from '@enterprise-api/shared/runtime';
 import { type RawBuilder, sql } from 'kysely';
 import { healthChanges } from './health-changes.ts';
@@ -33,7 +40,8 @@ type Value = string | number | boolean | null;
 
 /** `input`: the parameters. `uncounted` stores some of these arrays, because building arrays again would cost more. */
 function outcomeRows(outcomes: readonly Outcome[]): RawBuilder<unknown> {
-  const column = (pick: (outcome: Outcome) => Value) => outcomes.map(pick);
+  const column = (pick: (outcome: Outcome) => Value) => plainArray(outcomes.map(pick));
+  const texts = (pick: (outcome: Outcome) => string | null) => outcomes.map(pick);
   return sql`input as materialized (
     select ${column((o) => o.deliveryId)}::uuid[] as delivery_ids, ${column((o) => o.webhookId)}::uuid[] as webhook_ids,
       ${column((o) => o.lagMs)}::int[] as lags, ${column((o) => o.eventType)}::text[] as event_types,
@@ -46,10 +54,10 @@ function outcomeRows(outcomes: readonly Outcome[]): RawBuilder<unknown> {
       ${column((o) => o.delayMs / 1000)}::float8[], ${column((o) => (o.holdForMs === null ? null : o.holdForMs / 1000))}::float8[],
       ${column((o) => o.countsForHealth)}::boolean[], ${column((o) => o.countsForBreaker)}::boolean[],
       ${column((o) => o.manual)}::boolean[], i.started_at, i.durations, i.status_codes, i.errors,
-      ${column((o) => o.errorMessage)}::text[], ${column((o) => o.excerpt)}::text[], ${column((o) => o.webhookVersion)}::int[],
+      ${texts((o) => o.errorMessage)}::text[], ${texts((o) => o.excerpt)}::text[], ${column((o) => o.webhookVersion)}::int[],
       ${column((o) => o.timings.dns_ms)}::int[], ${column((o) => o.timings.connect_ms)}::int[],
       ${column((o) => o.timings.tls_ms)}::int[], ${column((o) => o.timings.first_byte_ms)}::int[],
-      ${column((o) => o.remoteAddress)}::text[], ${column((o) => o.responseHeaders && JSON.stringify(o.responseHeaders))}::jsonb[]
+      ${column((o) => o.remoteAddress)}::text[], ${texts((o) => o.responseHeaders && JSON.stringify(o.responseHeaders))}::jsonb[]
     ) with ordinality as x(delivery_id, webhook_id, round, attempt_id, number, result, delay_s, hold_s, counts_for_health,
            counts_for_breaker, manual, started_at, duration_ms, status_code, error, error_message, excerpt,
            webhook_version, dns_ms, connect_ms, tls_ms, first_byte_ms, remote_address, response_headers, position)

@@ -42,24 +42,26 @@ function findFlaw(text: string, { maxDepth, maxKeys }: JsonLimits): ErrorDetail 
     return { location: 'body', path, code, message };
   };
   let names = 0;
-  const marks = /["[\]{},]/g;
-  for (let found = marks.exec(text); found !== null; found = marks.exec(text)) {
-    const [mark] = found;
-    const inside = around.at(-1);
+  let end = 0;
+  for (let at = 0; at < text.length; at = end) {
+    const mark = text[at];
+    end = at + 1;
     if (mark === '[' || mark === '{') {
       if (around.length === maxDepth) return flaw('too_deep', `must not be nested deeper than ${maxDepth}`);
       around.push({ names: new Set(), at: mark === '[' ? 0 : '' });
     } else if (mark === ']' || mark === '}') {
       around.pop();
     } else if (mark === ',') {
+      const inside = around.at(-1);
       if (typeof inside?.at === 'number') inside.at += 1;
-    } else {
-      marks.lastIndex = endOfString(text, found.index);
-      const token = text.slice(found.index, marks.lastIndex);
+    } else if (mark === '"') {
+      end = endOfString(text, at);
+      const token = text.slice(at, end);
       const hasEscape = token.includes('\\');
-      const isName = isColonAt(text, marks.lastIndex);
+      const isName = isColonAt(text, end);
       // Without an escape, a JSON string in valid UTF-8 contains neither NUL nor surrogates.
       if (!isName && !hasEscape) continue;
+      const inside = around.at(-1);
       const string: string = hasEscape ? JSON.parse(token) : token.slice(1, -1);
       if (inside !== undefined && isName) inside.at = string;
       if (string.includes('\0') || !string.isWellFormed()) {

@@ -1,19 +1,18 @@
 import type { Registry } from '@enterprise-api/shared/runtime';
-import { type RequestHandler, type Response, Router } from 'express';
+import type { RequestHandler, Response } from 'express';
 import { problem } from '../problem.ts';
 import { sendAnswer, sendJson, sendProblem } from '../routing/respond.ts';
 import { requestContextOf } from './request-context.ts';
 
 /** Serves GET and HEAD of one path without a key, outside the route table. Other methods get 405. */
-export function fixedRoute(path: string, handler: RequestHandler): Router {
-  const router = Router({ caseSensitive: true, strict: true });
-  router.all(path, (_request, response, next) => {
+export function fixedRoute(path: string, handler: RequestHandler): RequestHandler {
+  return (request, response, next) => {
+    if (request.path !== path) return next();
     requestContextOf(response).route = path;
-    next();
-  });
-  router.get(path, handler);
-  router.all(path, (_request, response) => refuseMethod(response));
-  return router;
+    return request.method === 'GET' || request.method === 'HEAD'
+      ? handler(request, response, next)
+      : refuseMethod(response);
+  };
 }
 
 export function refuseMethod(response: Response): void {
@@ -25,13 +24,13 @@ export function refuseMethod(response: Response): void {
  *
  * @param isReady true if the database answers and the process is not stopping; Redis is not needed
  */
-export function probeRoutes(isReady: () => Promise<boolean>): Router {
+export function probeRoutes(isReady: () => Promise<boolean>): RequestHandler[] {
   const health = fixedRoute('/healthz', (_request, response) => sendJson(response, { status: 'ok' }));
   const readiness = fixedRoute('/readyz', async (_request, response) => {
     if (await isReady()) sendJson(response, { status: 'ready' });
     else sendProblem(response, problem('service_unavailable'));
   });
-  return Router().use(health, readiness);
+  return [health, readiness];
 }
 
 export function metricsRoute(registry: Registry): RequestHandler {
