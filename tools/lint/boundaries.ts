@@ -75,7 +75,7 @@ const boundaries: Boundary[] = [
     allowedIn: [
       'services/api/src/{http,auth}/**',
       'services/api/src/{forward-authentication,reference}/route.ts',
-      'services/api/src/openapi/document-route.ts',
+      'services/api/src/openapi/serve-document.ts',
       'services/api/src/console/{serve,guard,pages}.ts',
       ...tools,
       ...tests,

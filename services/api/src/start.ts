@@ -35,14 +35,14 @@ import { serveRoutes } from './http/routing/serve-routes.ts';
 import { withAreas } from './http/routing/with-areas.ts';
 import { createApp, judgedByDecodedPath } from './http/server/app.ts';
 import { createClientAddressOf } from './http/server/client-address.ts';
-import { metricsRoute, probeRoutes } from './http/server/fixed-route.ts';
 import { listen } from './http/server/listener.ts';
 import type { RequestContextOptions } from './http/server/request-context.ts';
+import { serveMetrics, serveProbes } from './http/server/serve-fixed.ts';
 import { deleteOldRowsRegularly } from './idempotency/delete-expired.ts';
 import { createRunOnce } from './idempotency/run-once.ts';
 import { createIdentityTokens } from './identity/identity-tokens.ts';
 import { createApiMetrics } from './metrics.ts';
-import { documentRoute } from './openapi/document-route.ts';
+import { serveDocument } from './openapi/serve-document.ts';
 import { followClosings } from './organizations/closings.ts';
 import { referenceRoute } from './reference/route.ts';
 import { type HistoryReads, openHistoryReads } from './replica/history-reads.ts';
@@ -210,8 +210,8 @@ function publicApp(parts: Parts, table: RouteTable<Principal>, forwarder: Forwar
     app.use(judgedByDecodedPath(serve));
     if (ofConsole) app.use(serveConsole({ ...ofConsole, ...consoleRoutes(ofConsole) }));
     app.use(referenceRoute(table.routes, config));
-    app.use(probeRoutes(async () => !life.stopping && (await check())));
-    app.use(documentRoute('public', table.routes));
+    serveProbes(app, async () => !life.stopping && (await check()));
+    serveDocument(app, 'public', table.routes);
   });
 }
 
@@ -234,9 +234,9 @@ function internalApp(parts: Parts, publicTable: RouteTable<Principal>) {
   return createApp(appOptions('internal', parts), (app) => {
     // Mount without an exact match: Envoy appends the path of the request that it asks about.
     app.use(authorizePath, forwardAuthenticationRoute(asked, secrets));
-    app.use(documentRoute('internal', table.routes));
+    serveDocument(app, 'internal', table.routes);
     app.use('/internal', serve);
-    app.use(metricsRoute(metrics.registry));
+    serveMetrics(app, metrics.registry);
   });
 }
 

@@ -1,6 +1,5 @@
 import { type Kysely, sql } from 'kysely';
 import type { EmitEvent, EmittedEvent, EventType } from '../contracts/index.ts';
-import { lineArray, plainArray } from '../ledger/arrays.ts';
 import { usualIdMarginMs } from '../ledger/partitions.ts';
 import { prepared } from '../ledger/prepared.ts';
 import { fromPublicId, newUuid, toPublicId, type Uuid, uuidTimeMs, withUuidTime } from '../runtime/ids.ts';
@@ -84,7 +83,8 @@ export function toEmittedEvent(event: WrittenEvent): EmittedEvent {
 /**
  * Writes events, their bodies and their outbox rows in one statement, in the caller's transaction if `db` is one. Skips
  * an event whose caller's `id` was used before. All writers insert keys in the same order. So writers with common keys
- * wait for each other instead of deadlocking.
+ * wait for each other instead of deadlocking. Sends the bodies as lines, because pg would escape their quotes in an
+ * array.
  *
  * @returns one entry per event, in the order given
  */
@@ -105,11 +105,11 @@ async function insertEvents<DB>(db: Kysely<DB>, events: readonly NewEvent[]): Pr
   const { rows } = await sql<{ id: string }>`${prepared}
     with input as materialized (
       select * from unnest(
-        ${plainArray(events.map((event) => event.id))}::uuid[],
-        ${plainArray(events.map((event) => event.organizationId))}::uuid[],
-        ${plainArray(events.map((event) => event.type))}::text[],
-        ${lineArray(events.map((event) => event.body))},
-        ${plainArray(events.map((event) => event.occurredAt?.toISOString() ?? null))}::timestamptz[],
+        ${events.map((event) => event.id)}::uuid[],
+        ${events.map((event) => event.organizationId)}::uuid[],
+        ${events.map((event) => event.type)}::text[],
+        string_to_array(${events.map((event) => event.body).join('\n')}, E'\\n'),
+        ${events.map((event) => event.occurredAt?.toISOString() ?? null)}::timestamptz[],
         ${events.map((event) => event.key)}::text[], ${events.map((event) => event.requestId)}::text[],
         ${events.map((event) => event.traceparent)}::text[]
       ) with ordinality as x(id, organization_id, type, body, occurred_at, key, request_id, traceparent, nth)

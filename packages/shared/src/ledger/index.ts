@@ -1,4 +1,3 @@
-export { plainArray } from './arrays.ts';
 export * from './attempt-buckets.ts';
 export * from './audit.ts';
 export * from './body-days.ts';

@@ -7,8 +7,8 @@ import type { ConsoleSettings } from '../auth/console-judge.ts';
 import { problem } from '../http/problem.ts';
 import { sendAnswer, sendJson, sendProblem } from '../http/routing/respond.ts';
 import { pagePolicy } from '../http/routing/static-file.ts';
-import { refuseMethod } from '../http/server/fixed-route.ts';
 import { forbidStorage, requestContextOf } from '../http/server/request-context.ts';
+import { refuseMethod } from '../http/server/serve-fixed.ts';
 
 /** The image's build and `make start` put the pages here. */
 const consoleFolder = fileURLToPath(new URL('../../../../packages/console/dist', import.meta.url));

@@ -1,11 +1,4 @@
-import {
-  type BodyDays,
-  canceledReasonOf,
-  type Database,
-  daysBetween,
-  plainArray,
-  prepared,
-} from '@enterprise-api/shared/ledger';
+import { type BodyDays, canceledReasonOf, type Database, daysBetween, prepared } from '@enterprise-api/shared/ledger';
 import { rangeOf, uuidTimeMs } from '@enterprise-api/shared/runtime';
 import { type RawBuilder, sql } from 'kysely';
 import { healthChanges } from './health-changes.ts';
@@ -40,7 +33,8 @@ type Value = string | number | boolean | null;
 
 /** `input`: the parameters. `uncounted` stores some of these arrays, because building arrays again would cost more. */
 function outcomeRows(outcomes: readonly Outcome[]): RawBuilder<unknown> {
-  const column = (pick: (outcome: Outcome) => Value) => plainArray(outcomes.map(pick));
+  /** An array whose elements need no quotes. pg would quote and escape each of them. */
+  const column = (pick: (outcome: Outcome) => Value) => `{${outcomes.map((o) => pick(o) ?? 'NULL').join()}}`;
   const texts = (pick: (outcome: Outcome) => string | null) => outcomes.map(pick);
   return sql`input as materialized (
     select ${column((o) => o.deliveryId)}::uuid[] as delivery_ids, ${column((o) => o.webhookId)}::uuid[] as webhook_ids,

@@ -1,18 +1,17 @@
 import type { Registry } from '@enterprise-api/shared/runtime';
-import type { RequestHandler, Response } from 'express';
+import type { Express, RequestHandler, Response } from 'express';
 import { problem } from '../problem.ts';
 import { sendAnswer, sendJson, sendProblem } from '../routing/respond.ts';
 import { requestContextOf } from './request-context.ts';
 
 /** Serves GET and HEAD of one path without a key, outside the route table. Other methods get 405. */
-export function fixedRoute(path: string, handler: RequestHandler): RequestHandler {
-  return (request, response, next) => {
-    if (request.path !== path) return next();
+export function serveFixed(app: Express, path: string, handler: RequestHandler): void {
+  app.all(path, (request, response, next) => {
     requestContextOf(response).route = path;
     return request.method === 'GET' || request.method === 'HEAD'
       ? handler(request, response, next)
       : refuseMethod(response);
-  };
+  });
 }
 
 export function refuseMethod(response: Response): void {
@@ -24,17 +23,16 @@ export function refuseMethod(response: Response): void {
  *
  * @param isReady true if the database answers and the process is not stopping; Redis is not needed
  */
-export function probeRoutes(isReady: () => Promise<boolean>): RequestHandler[] {
-  const health = fixedRoute('/healthz', (_request, response) => sendJson(response, { status: 'ok' }));
-  const readiness = fixedRoute('/readyz', async (_request, response) => {
+export function serveProbes(app: Express, isReady: () => Promise<boolean>): void {
+  serveFixed(app, '/healthz', (_request, response) => sendJson(response, { status: 'ok' }));
+  serveFixed(app, '/readyz', async (_request, response) => {
     if (await isReady()) sendJson(response, { status: 'ready' });
     else sendProblem(response, problem('service_unavailable'));
   });
-  return [health, readiness];
 }
 
-export function metricsRoute(registry: Registry): RequestHandler {
-  return fixedRoute('/metrics', async (_request, response) => {
+export function serveMetrics(app: Express, registry: Registry): void {
+  serveFixed(app, '/metrics', async (_request, response) => {
     const body = await registry.metrics();
     sendAnswer(response, { headers: { 'Content-Type': registry.contentType }, body });
   });
