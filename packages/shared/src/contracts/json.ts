@@ -44,7 +44,7 @@ export const maxJsonDepth = 20;
 
 /**
  * Finds a part of parsed JSON that cannot be stored. That is nesting beyond {@link maxJsonDepth}, NUL or a lone
- * surrogate in a text, or a number beyond a double's range.
+ * surrogate in a text, or a number beyond a double's range. The recursion ends at the maximum depth.
  */
 export function findUnstorable(value: unknown, depth = 1): Unstorable | null {
   if (typeof value === 'string') {

@@ -28,3 +28,9 @@ const released: [version: string, job: keyof typeof jobs, data: unknown][] = [
 it.each(released)('understands the jobs of %s: %s %j', (_version, job, data) => {
   expect(jobs[job].data.safeParse(data).error).toBeUndefined();
 });
+
+it('reads the id of an event in lower case, because public ids are made of its digits', () => {
+  const [, , data] = released[2] ?? [];
+  const read = jobs.writeEvent.data.parse({ ...(data as object), event_id: id.toUpperCase() });
+  expect(read.event_id).toBe(id);
+});

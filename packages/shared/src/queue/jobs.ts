@@ -42,7 +42,7 @@ export const jobs = {
     isWakeUp: false,
     data: z.strictObject({
       version: z.literal(1),
-      event_id: z.uuid(),
+      event_id: z.uuid().toLowerCase(),
       event: emitEventSchema,
       request_id: z.string().max(128).optional(),
     }),

@@ -62,7 +62,7 @@ export function fromPublicId(prefix: string, id: string): Uuid | null {
 interface Alphabet {
   /** The character code of each digit. */
   codes: Buffer;
-  /** The value of each character code; -1 if it is no digit. */
+  /** The value of each character code; -1 if it is not a digit. */
   values: Int8Array;
   bits: number;
 }
@@ -73,8 +73,8 @@ function createAlphabet(digits: string, bits: number): Alphabet {
 }
 
 /**
- * Recodes bits from one alphabet into another, and skips dashes. Works with character codes, because every request
- * writes several ids: strings take twice as long, BigInt five times.
+ * Recodes bits from one alphabet into another, and skips characters that are not digits. Works with character codes,
+ * because every request writes several ids: with strings it takes twice as long, with BigInt five times as long.
  *
  * @param addedBits zero bits to add in front; if negative, bits to omit
  */

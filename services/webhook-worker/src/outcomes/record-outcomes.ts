@@ -33,7 +33,7 @@ type Value = string | number | boolean | null;
 
 /** `input`: the parameters. `uncounted` stores some of these arrays, because building arrays again would cost more. */
 function outcomeRows(outcomes: readonly Outcome[]): RawBuilder<unknown> {
-  /** An array whose elements need no quotes. pg would quote and escape each of them. */
+  /** An array of numbers, ids, times or our own codes. They need no quotes, but pg would quote and escape each one. */
   const column = (pick: (outcome: Outcome) => Value) => `{${outcomes.map((o) => pick(o) ?? 'NULL').join()}}`;
   const texts = (pick: (outcome: Outcome) => string | null) => outcomes.map(pick);
   return sql`input as materialized (
@@ -51,7 +51,7 @@ function outcomeRows(outcomes: readonly Outcome[]): RawBuilder<unknown> {
       ${texts((o) => o.errorMessage)}::text[], ${texts((o) => o.excerpt)}::text[], ${column((o) => o.webhookVersion)}::int[],
       ${column((o) => o.timings.dns_ms)}::int[], ${column((o) => o.timings.connect_ms)}::int[],
       ${column((o) => o.timings.tls_ms)}::int[], ${column((o) => o.timings.first_byte_ms)}::int[],
-      ${column((o) => o.remoteAddress)}::text[], ${texts((o) => o.responseHeaders && JSON.stringify(o.responseHeaders))}::jsonb[]
+      ${texts((o) => o.remoteAddress)}::text[], ${texts((o) => o.responseHeaders && JSON.stringify(o.responseHeaders))}::jsonb[]
     ) with ordinality as x(delivery_id, webhook_id, round, attempt_id, number, result, delay_s, hold_s, counts_for_health,
            counts_for_breaker, manual, started_at, duration_ms, status_code, error, error_message, excerpt,
            webhook_version, dns_ms, connect_ms, tls_ms, first_byte_ms, remote_address, response_headers, position)

@@ -106,6 +106,7 @@ describe('a request in an unusual form', () => {
     ['HEAD /v1/webhooks?limit=1 HTTP/1.1', 200],
     ['HEAD /v1/unknown HTTP/1.1', 404],
     ['TRACE /v1/me HTTP/1.1', 405],
+    ['DESCRIBE /healthz RTSP/1.0', 405],
     ['BREW /v1/me HTTP/1.1', 400],
     ['GET /v1/%6De HTTP/1.1', 200],
     ['GET /%76%31/me HTTP/1.1', 200],

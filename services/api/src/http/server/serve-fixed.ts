@@ -6,7 +6,7 @@ import { requestContextOf } from './request-context.ts';
 
 /** Serves GET and HEAD of one path without a key, outside the route table. Other methods get 405. */
 export function serveFixed(app: Express, path: string, handler: RequestHandler): void {
-  app.all(path, (request, response, next) => {
+  app.route(path).all((request, response, next) => {
     requestContextOf(response).route = path;
     return request.method === 'GET' || request.method === 'HEAD'
       ? handler(request, response, next)
