@@ -1,8 +1,8 @@
 import { randomUUIDv7 } from 'node:crypto';
 
-const hex = createAlphabet('0123456789abcdef', 4);
+const hex = { digits: '0123456789abcdef', bits: 4 };
 /** Crockford's alphabet: no letter resembles a digit or another letter. */
-const base32 = createAlphabet('0123456789abcdefghjkmnpqrstvwxyz', 5);
+const base32 = { digits: '0123456789abcdefghjkmnpqrstvwxyz', bits: 5 };
 /** 26 digits have 130 bits, a UUID has 128, so the first two bits are zero. */
 const suffixPattern = /^[0-7][0-9a-hjkmnp-tv-z]{25}$/;
 const zeroBits = 2;
@@ -59,37 +59,24 @@ export function fromPublicId(prefix: string, id: string): Uuid | null {
   return formatUuid(recode(suffix, base32, hex, -zeroBits));
 }
 
-interface Alphabet {
-  /** The character code of each digit. */
-  codes: Buffer;
-  /** The value of each character code; -1 if it is not a digit. */
-  values: Int8Array;
-  bits: number;
-}
-
-function createAlphabet(digits: string, bits: number): Alphabet {
-  const codes = Buffer.from(digits, 'latin1');
-  return { codes, values: Int8Array.from({ length: 128 }, (_, code) => codes.indexOf(code)), bits };
-}
-
 /**
- * Recodes bits from one alphabet into another, and skips characters that are not digits. Works with character codes,
- * because every request writes several ids: with strings it takes twice as long, with BigInt five times as long.
+ * Recodes bits from one alphabet into another, and skips characters that are not digits. Does not use BigInt, because
+ * every request writes several ids and BigInt takes three times as long.
  *
  * @param addedBits zero bits to add in front; if negative, bits to omit
  */
-function recode(text: string, from: Alphabet, to: Alphabet, addedBits: number): string {
+function recode(text: string, from: typeof hex, to: typeof hex, addedBits: number): string {
   const recoded: number[] = [];
   let pending = 0;
   let pendingBits = addedBits;
-  for (let at = 0; at < text.length; at++) {
-    const value = from.values[text.charCodeAt(at)] ?? -1;
+  for (const digit of text) {
+    const value = from.digits.indexOf(digit);
     if (value === -1) continue;
     pending = (pending << from.bits) | value;
     pendingBits += from.bits;
     while (pendingBits >= to.bits) {
       pendingBits -= to.bits;
-      recoded.push(to.codes[pending >> pendingBits] ?? 0);
+      recoded.push(to.digits.charCodeAt(pending >> pendingBits));
       pending &= (1 << pendingBits) - 1;
     }
   }

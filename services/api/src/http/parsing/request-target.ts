@@ -56,7 +56,6 @@ function pathOfAbsoluteForm(target: string): string {
  *   one character, because decoders read such a character in different ways.
  */
 function decodeOnce(rawPath: string): string | null {
-  if (/^[!-$&-~]*$/.test(rawPath)) return rawPath;
   if (/%(?![0-9a-f]{2})/i.test(rawPath) || !isUtf8(Buffer.from(rawPath, 'latin1'))) return null;
   const text = rawPath.replace(/%(..)/g, (_, digits: string) => characterOf(digits));
   const bytes = Buffer.from(text, 'latin1');

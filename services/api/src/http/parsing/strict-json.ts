@@ -45,6 +45,7 @@ function findFlaw(text: string, { maxDepth, maxKeys }: JsonLimits): ErrorDetail 
   let end = 0;
   for (let at = 0; at < text.length; at = end) {
     const mark = text[at];
+    const inside = around.at(-1);
     end = at + 1;
     if (mark === '[' || mark === '{') {
       if (around.length === maxDepth) return flaw('too_deep', `must not be nested deeper than ${maxDepth}`);
@@ -52,7 +53,6 @@ function findFlaw(text: string, { maxDepth, maxKeys }: JsonLimits): ErrorDetail 
     } else if (mark === ']' || mark === '}') {
       around.pop();
     } else if (mark === ',') {
-      const inside = around.at(-1);
       if (typeof inside?.at === 'number') inside.at += 1;
     } else if (mark === '"') {
       end = endOfString(text, at);
@@ -61,7 +61,6 @@ function findFlaw(text: string, { maxDepth, maxKeys }: JsonLimits): ErrorDetail 
       const isName = isColonAt(text, end);
       // Without an escape, a JSON string in valid UTF-8 contains neither NUL nor surrogates.
       if (!isName && !hasEscape) continue;
-      const inside = around.at(-1);
       const string: string = hasEscape ? JSON.parse(token) : token.slice(1, -1);
       if (inside !== undefined && isName) inside.at = string;
       if (string.includes('\0') || !string.isWellFormed()) {

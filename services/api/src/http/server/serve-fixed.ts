@@ -6,12 +6,15 @@ import { requestContextOf } from './request-context.ts';
 
 /** Serves GET and HEAD of one path without a key, outside the route table. Other methods get 405. */
 export function serveFixed(app: Express, path: string, handler: RequestHandler): void {
-  app.route(path).all((request, response, next) => {
+  const setRoute: RequestHandler = (_request, response, next) => {
     requestContextOf(response).route = path;
-    return request.method === 'GET' || request.method === 'HEAD'
-      ? handler(request, response, next)
-      : refuseMethod(response);
-  });
+    next();
+  };
+  app
+    .route(path)
+    .all(setRoute)
+    .get(handler)
+    .all((_request, response) => refuseMethod(response));
 }
 
 export function refuseMethod(response: Response): void {
