@@ -32,7 +32,7 @@ export function createJobHandlers(
   fanOut: Pick<FanOut, 'fanOutEvents' | 'leaveToRelay'>,
   onFanOutError: (error: unknown) => void,
 ): JobHandlers {
-  // Jobs that arrive during a fan-out share the next fan-out. Fan-outs that run together would divide this process's
+  // Jobs that begin during a fan-out share the next fan-out. Fan-outs that run together would divide this process's
   // capacity. Dispatch would then have to lease the deliveries that did not fit.
   const fanOuts = new MicroBatcher({
     maxRunning: 1,
@@ -67,6 +67,24 @@ export function createJobRunner(name: JobName, handlers: JobHandlers, clock: Pic
     activity: () => ({ running: running.size, lastAt }),
     settled: () => Promise.all(running),
   };
+}
+
+/**
+ * The first job after an empty queue mostly comes alone. With a limit of one, BullMQ seldom looks for a second job while
+ * this one runs. At 100 events/s, that saves a fifth of all statements on PostgreSQL.
+ */
+export function runFirstJobAlone(
+  worker: { concurrency: number; on(event: 'active' | 'drained', listener: () => void): unknown },
+  maxConcurrentJobs: number,
+): void {
+  let isFirst = true;
+  worker.on('active', () => {
+    worker.concurrency = isFirst ? 1 : maxConcurrentJobs;
+    isFirst = false;
+  });
+  worker.on('drained', () => {
+    isFirst = true;
+  });
 }
 
 /**

@@ -3,7 +3,7 @@ import { createJobProducer, type JobName, jobs, type QueueBackend, workerBinding
 import { backoffMs, type Clock, type Logger, settledWithin } from '@enterprise-api/shared/runtime';
 import { Worker } from 'bullmq';
 import type { WorkerMetrics } from './metrics.ts';
-import { createJobRunner, type JobHandlers, type JobRunner } from './queue-jobs.ts';
+import { createJobRunner, type JobHandlers, type JobRunner, runFirstJobAlone } from './queue-jobs.ts';
 
 export interface ConsumerOptions {
   backend: QueueBackend;
@@ -99,18 +99,7 @@ function bindWorker(name: JobName, { run }: JobRunner, { backend, log, metrics, 
     metrics.jobsFailed.inc({ queue });
     log.warn({ queue, job_id: job?.id, reason: error.message }, 'job failed');
   });
-  if (isWakeUp) {
-    // The first job after an empty queue mostly comes alone. With a limit of one, BullMQ does not look for a second job
-    // while this one runs. At 100 events/s, that saves a fifth of all statements on PostgreSQL.
-    let isFirst = true;
-    worker.on('active', () => {
-      worker.concurrency = isFirst ? 1 : maxConcurrentJobs;
-      isFirst = false;
-    });
-    worker.on('drained', () => {
-      isFirst = true;
-    });
-  }
+  if (isWakeUp) runFirstJobAlone(worker, maxConcurrentJobs);
   const ended = worker
     .waitUntilReady()
     .then(() => worker.run())
