@@ -73,13 +73,14 @@ export function createJobRunner(name: JobName, handlers: JobHandlers, clock: Pic
  * The first job after an empty queue mostly comes alone. With a limit of one, BullMQ seldom looks for a second job while
  * this one runs. At 100 events/s, that saves a fifth of all statements on PostgreSQL.
  */
-export function runFirstJobAlone(
-  worker: { concurrency: number; on(event: 'active' | 'drained', listener: () => void): unknown },
-  maxConcurrentJobs: number,
-): void {
+export function runFirstJobAlone(worker: {
+  concurrency: number;
+  on(event: 'active' | 'drained', listener: () => void): unknown;
+}): void {
+  const { concurrency } = worker;
   let isFirst = true;
   worker.on('active', () => {
-    worker.concurrency = isFirst ? 1 : maxConcurrentJobs;
+    worker.concurrency = isFirst ? 1 : concurrency;
     isFirst = false;
   });
   worker.on('drained', () => {

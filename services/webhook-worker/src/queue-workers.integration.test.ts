@@ -15,8 +15,6 @@ function consume(backend: QueueBackend, fanOut: FanOut, onError: () => void = ()
   return { consumer, metrics };
 }
 
-const idsIn = (job: Parameters<FanOut>[0]) => ('event_ids' in job ? job.event_ids : []);
-
 describe.each(queueBackends())('the consumer of a queue on $name that is away at first', ({ start }) => {
   it('takes jobs once it is there, and stops when it is gone again', async () => {
     await using database = await createTestDatabase();
@@ -31,7 +29,7 @@ describe.each(queueBackends())('the consumer of a queue on $name that is away at
     let errors = 0;
     const { consumer, metrics } = consume(
       selectQueueBackend({ redisUrl: redisUrl && proxied(redisUrl), databaseUrl: proxied(database.url) }),
-      async (job) => void handled.push(...idsIn(job)),
+      async (job) => void handled.push(...('event_ids' in job ? job.event_ids : [])),
       () => {
         errors += 1;
       },
@@ -63,8 +61,9 @@ describe.each(queueBackends())('wake-up jobs of a queue on $name', ({ start }) =
     const backend = selectQueueBackend({ redisUrl, databaseUrl: database.url });
     const producer = createJobProducer(backend, 'fanOut', () => undefined);
     opened.defer(producer.close);
-    const running = new Map<string, () => void>();
-    const { consumer } = consume(backend, (job) => new Promise((end) => running.set(String(idsIn(job)), end)));
+    /** The end of each job that runs. */
+    const running: (() => void)[] = [];
+    const { consumer } = consume(backend, () => new Promise((end) => running.push(end)));
     opened.defer(consumer.close);
     const counts = async () => {
       const counted = await countJobs(backend);
@@ -73,23 +72,19 @@ describe.each(queueBackends())('wake-up jobs of a queue on $name', ({ start }) =
     };
     const add = (count: number) =>
       Promise.all(Array.from({ length: count }, () => producer.add({ version: 1, event_ids: [newUuid()] })));
-    const endOne = () => {
-      const [id = '', end] = [...running][0] ?? [];
-      end?.();
-      running.delete(id);
-    };
+    const endOne = () => running.shift()?.();
     await until('the queue answers', async () => (await producer.waitingCount()) === 0);
     // The state that other jobs left behind must not matter.
     for (const round of ['first', 'second', 'third']) {
       await add(1);
-      await until(`the ${round} job runs`, () => running.size === 1);
+      await until(`the ${round} job runs`, () => running.length === 1);
       await add(3);
       expect(await until('the counts', counts)).toEqual({ waiting: 3, active: 1 });
       endOne();
-      await until('the next job runs', () => running.size > 0);
+      await until('the next job runs', () => running.length > 0);
       // On PostgreSQL, BullMQ may learn only now that the queue was empty before this round. Then this job runs alone, too.
       endOne();
-      await until('the other two run together', () => running.size === 2);
+      await until('the other two run together', () => running.length === 2);
       endOne();
       endOne();
       await until('no job is left', counts, { holds: (found) => found?.waiting === 0 && found.active === 0 });

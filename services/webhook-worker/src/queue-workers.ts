@@ -99,7 +99,7 @@ function bindWorker(name: JobName, { run }: JobRunner, { backend, log, metrics, 
     metrics.jobsFailed.inc({ queue });
     log.warn({ queue, job_id: job?.id, reason: error.message }, 'job failed');
   });
-  if (isWakeUp) runFirstJobAlone(worker, maxConcurrentJobs);
+  if (isWakeUp) runFirstJobAlone(worker);
   const ended = worker
     .waitUntilReady()
     .then(() => worker.run())
